@@ -522,7 +522,7 @@ mod tests {
 
     #[test]
     fn limits_are_processors_by_costs_and_say_how_far_they_go() {
-        let runs = [run("connect", "connect", &[("clear text", 200.0, 100.0), ("TLS", 1_200.0, 800.0)])];
+        let runs = [run("connect", "connect", &[("cleartext", 200.0, 100.0), ("TLS", 1_200.0, 800.0)])];
         let report = advise(&runs).expect("a run");
         let row = &report.capacity[1];
         let close = |value: Option<f64>, expected: f64| (value.expect("known") / expected - 1.0).abs() < 1e-3;
@@ -543,8 +543,8 @@ mod tests {
     #[test]
     fn a_pool_saves_what_connecting_costs() {
         let runs = [
-            run("connect", "connect", &[("clear text", 200.0, 100.0), ("TLS", 1_200.0, 800.0)]),
-            run("tls", "oltp_read_only", &[("clear text", 70.0, 10.0), ("TLS", 80.0, 20.0)]),
+            run("connect", "connect", &[("cleartext", 200.0, 100.0), ("TLS", 1_200.0, 800.0)]),
+            run("tls", "oltp_read_only", &[("cleartext", 70.0, 10.0), ("TLS", 80.0, 20.0)]),
         ];
         let pooling = find(&advise(&runs).expect("runs"), "pooling").clone();
         assert_eq!(pooling.verdict, "saves");
@@ -565,7 +565,7 @@ mod tests {
         let runs = [run(
             "bulk",
             "stream",
-            &[("clear text", 1.0, 1.0), ("AES-128-GCM", 100.0, 50.0), ("ChaCha20-Poly1305", 150.0, 50.0)],
+            &[("cleartext", 1.0, 1.0), ("AES-128-GCM", 100.0, 50.0), ("ChaCha20-Poly1305", 150.0, 50.0)],
         )];
         let report = advise(&runs).expect("a run");
         let row = find(&report, "suite");
@@ -582,13 +582,13 @@ mod tests {
     #[test]
     fn keys_and_resumed_sessions_are_held_against_what_they_replace() {
         let keys = [
-            ("clear text", 1.0, 1.0),
+            ("cleartext", 1.0, 1.0),
             ("TLS", 1_200.0, 400.0),
             ("TLS, RSA 4096", 4_800.0, 400.0),
             ("TLS, P-256", 300.0, 400.0),
         ];
         let sessions = [
-            ("clear text", 1.0, 1.0),
+            ("cleartext", 1.0, 1.0),
             ("TLS, rustls", 1_000.0, 500.0),
             ("resumed, rustls", 250.0, 200.0),
             ("TLS 1.2, rustls", 1_000.0, 500.0),
@@ -626,12 +626,12 @@ mod tests {
                 "saves 5 ms: resumed, rustls instead of 5 ms: TLS, rustls: per connection the CPU time of the server is 50.0 % less",
             ],
         );
-        check("tls", &["costs TLS instead of clear text"]);
+        check("tls", &["costs TLS instead of cleartext"]);
     }
 
     #[test]
     fn what_a_run_lacks_is_unknown_with_why_and_never_a_number() {
-        let mut kept = run("connect", "connect", &[("clear text", 200.0, 100.0), ("TLS", 1_200.0, 800.0)]);
+        let mut kept = run("connect", "connect", &[("cleartext", 200.0, 100.0), ("TLS", 1_200.0, 800.0)]);
         let Measured::Run(report) = &mut kept.measured else { panic!("a run") };
         for arm in &mut report.levels[0].arms {
             arm.samples.iter_mut().for_each(|trial| trial.server_cpu_us_per_query = None);
@@ -671,7 +671,7 @@ mod tests {
     #[test]
     fn the_newest_usable_run_of_an_experiment_speaks_for_it() {
         let named = |name: &str, experiment: &str, is_usable: bool| {
-            let mut kept = run(experiment, "connect", &[("clear text", 1.0, 1.0), ("TLS", 2.0, 1.0)]);
+            let mut kept = run(experiment, "connect", &[("cleartext", 1.0, 1.0), ("TLS", 2.0, 1.0)]);
             let Measured::Run(report) = &mut kept.measured else { panic!("a run") };
             report.is_usable = is_usable;
             kept.name = name.into();

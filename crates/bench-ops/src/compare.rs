@@ -130,7 +130,7 @@ pub fn compare(first: &Kept, second: &Kept) -> Result<CompareReport, OpsError> {
         for (arm, again) in arms(level, pair) {
             if arm.tls != again.tls {
                 differs.push(DifferenceRow {
-                    what: format!("TLS of {}, {} connections", arm.name, level.connections),
+                    what: format!("TLS of {}, {}", arm.name, connected(level.connections)),
                     first: tls_words(arm.tls.as_ref()),
                     second: tls_words(again.tls.as_ref()),
                 });
@@ -207,15 +207,14 @@ fn only_in(one: &RunReport, other: &RunReport, which: &str) -> Vec<String> {
     let mut found = Vec::new();
     for level in &one.levels {
         match other.levels.iter().find(|pair| pair.connections == level.connections) {
-            None => found.push(format!("{} connections, in the {which}", level.connections)),
+            None => found.push(format!("{}, in the {which}", connected(level.connections))),
             Some(pair) => {
                 let missing =
                     level.arms.iter().filter(|arm| !pair.arms.iter().any(|other| other.name == arm.name));
-                found.extend(
-                    missing.map(|arm| {
-                        format!("{}, {} connections, in the {which}", arm.name, level.connections)
-                    }),
-                );
+                found
+                    .extend(missing.map(|arm| {
+                        format!("{}, {}, in the {which}", arm.name, connected(level.connections))
+                    }));
             }
         }
     }
@@ -272,7 +271,7 @@ fn seconds(value: f64) -> String {
 }
 
 fn tls_words(tls: Option<&LoadTlsRow>) -> String {
-    tls.map_or("clear text".into(), |tls| format!("{} {}", tls.version, tls.cipher))
+    tls.map_or("cleartext".into(), |tls| format!("{} {}", tls.version, tls.cipher))
 }
 
 fn warnings(
@@ -347,13 +346,17 @@ fn effect(connections: u32, of: &str, with: &str, first: &[f64], second: &[f64])
     })
 }
 
+fn connected(count: u32) -> String {
+    model::text::counted(count, "connection", "connections")
+}
+
 fn percent(ratio: f64) -> f64 {
     (ratio - 1.0) * 100.0
 }
 
 fn row_words(arm: &str, connections: u32, ratio: &Ratio) -> String {
     let change = percent(ratio.ratio);
-    let about = format!("{arm}, {connections} connections");
+    let about = format!("{arm}, {}", connected(connections));
     let Some((low, high)) = ratio.interval else {
         return format!("{about}: {change:+.1} % in the second run; too few trials for an interval");
     };
@@ -381,7 +384,8 @@ fn effect_words(
     ratio: &Ratio,
 ) -> String {
     let about = format!(
-        "{with} against {of}, {connections} connections: {:+.1} % in the first run, {:+.1} % in the second",
+        "{with} against {of}, {}: {:+.1} % in the first run, {:+.1} % in the second",
+        connected(connections),
         percent(first),
         percent(second)
     );

@@ -115,7 +115,15 @@ pub fn run(
                 experiment.name
             ),
             left_out.join("; "),
-            "measure it in a lab: the same command with --lab and without a server",
+            if left_out.iter().any(|why| why.ends_with(NO_CLEARTEXT)) {
+                format!(
+                    "measure it in a lab (sealion bench run {} --lab), or let clients connect in cleartext for the time of the measurement \
+                     (sealion disable require-tls)",
+                    experiment.name
+                )
+            } else {
+                "measure it in a lab: the same command with --lab and without a server".to_owned()
+            },
         ));
     }
     let links = links_of(rig, &arms)?;
@@ -123,6 +131,7 @@ pub fn run(
     let (mut server_versions, mut is_same_machine) = (BTreeSet::new(), false);
     let (mut trials_done, mut is_broken) = (0, false);
     for &connections in &levels {
+        let at_once = model::text::counted(connections, "connection", "connections");
         let mut blocks = Blocks::default();
         let mut seen: Vec<Vec<LoadReport>> = arms.iter().map(|_| Vec::new()).collect();
         let mut tries = 0;
@@ -167,11 +176,7 @@ pub fn run(
                     Ok(report) => report,
                     // What was measured until then is worth having.
                     Err(error) if trials_done > 0 => {
-                        why_not.push(format!(
-                            "{}, {connections} connections: {}",
-                            one.name,
-                            in_one_line(&error)
-                        ));
+                        why_not.push(format!("{}, {at_once}: {}", one.name, in_one_line(&error)));
                         is_broken = true;
                         break;
                     }
@@ -181,12 +186,12 @@ pub fn run(
                 noise.note(before, Ticks::now(), &report);
                 if let Some(share) = not_resumed(one, &report) {
                     why_not.push(format!(
-                        "{}, {connections} connections: {share:.0} % of them did not resume a session",
+                        "{}, {at_once}: {share:.0} % of them did not resume a session",
                         one.name
                     ));
                 }
                 if let Some(why) = &report.partial {
-                    why_not.push(format!("{}, {connections} connections: {why}", one.name));
+                    why_not.push(format!("{}, {at_once}: {why}", one.name));
                 }
                 if let Some(slot) = block.get_mut(arm) {
                     *slot = Some(report);
@@ -206,23 +211,21 @@ pub fn run(
                     list.push(report);
                 }
             } else {
-                why_not.push(format!(
-                    "{connections} connections: a block was left out, because one of its arms did nothing"
-                ));
+                why_not.push(format!("{at_once}: a block was left out, because one of its arms did nothing"));
             }
         }
         if let Some(wished) =
             method.precision.filter(|_| wants_more(&blocks, &arms, method, tries.max(method.blocks)))
         {
             imprecise.push(format!(
-                "{connections} connections: the requested precision ({:.1} %) was not reached in {tries} blocks",
+                "{at_once}: the requested precision ({:.1} %) was not reached in {tries} blocks",
                 wished * 100.0
             ));
         }
         for (place, arm) in arms.iter().enumerate() {
             if let Some(drift) = blocks.drift(place, DRIFT_SHARE_MIN, method.load.seed) {
                 why_not.push(format!(
-                    "{}, {connections} connections: it changed by {:+.0} % during the run",
+                    "{}, {at_once}: it changed by {:+.0} % during the run",
                     arm.name,
                     drift * 100.0
                 ));
@@ -346,6 +349,7 @@ fn refused(arm: &Arm, reached: Reached, is_ready: bool) -> Option<String> {
                 None
             }
             Err(error @ net::NetError::Tls { .. }) => Some(error.in_one_line()),
+            Err(error) if wants_tls(&error, &target) => Some(NO_CLEARTEXT.into()),
             // The TLS library here has no such group, or the system no such file. In a file of somebody's own it is rather a
             // mistake, and ends the run.
             Err(error @ net::NetError::Usage { .. })
@@ -360,6 +364,20 @@ fn refused(arm: &Arm, reached: Reached, is_ready: bool) -> Option<String> {
             Err(_) => None,
         }
     })
+}
+
+const NO_CLEARTEXT: &str = "the server refuses this login without TLS, and lets it in with TLS (require_secure_transport is ON, or the \
+     account has REQUIRE SSL)";
+
+/// Whether a login without TLS was refused for that alone: with TLS it is let in. MariaDB answers as for a wrong password.
+fn wants_tls(error: &net::NetError, target: &ConnectOptions) -> bool {
+    let net::NetError::Refused { code: 1045 | 3159, .. } = error else { return false };
+    if target.tls.mode != SslMode::Disabled {
+        return false;
+    }
+    let mut over_tls = target.clone();
+    over_tls.tls.mode = SslMode::Required;
+    net::Client::connect(&over_tls).map(net::Client::quit).is_ok()
 }
 
 /// Whether arms are left that are compared, where what this place cannot give is left out.
@@ -688,18 +706,18 @@ mod tests {
     #[test]
     fn an_effect_is_said_in_words() {
         let say =
-            |ratio: f64, interval: Option<(f64, f64)>| words("clear text", "TLS", &Ratio { ratio, interval });
+            |ratio: f64, interval: Option<(f64, f64)>| words("cleartext", "TLS", &Ratio { ratio, interval });
         assert_eq!(
             say(0.69, Some((0.65, 0.73))),
-            "TLS costs 31.0 % of the throughput of clear text (95 % interval 27.0 to 35.0)"
+            "TLS costs 31.0 % of the throughput of cleartext (95 % interval 27.0 to 35.0)"
         );
         assert_eq!(
             say(1.1, Some((1.05, 1.2))),
-            "TLS has 10.0 % more throughput than clear text (95 % interval 5.0 to 20.0)"
+            "TLS has 10.0 % more throughput than cleartext (95 % interval 5.0 to 20.0)"
         );
         assert_eq!(
             say(0.99, Some((0.97, 1.02))),
-            "no significant difference between clear text and TLS: TLS has -1.0 % (95 % interval -3.0 to +2.0)"
+            "no significant difference between cleartext and TLS: TLS has -1.0 % (95 % interval -3.0 to +2.0)"
         );
         assert!(say(0.5, None).contains("too few blocks"));
     }

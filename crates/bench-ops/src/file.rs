@@ -118,6 +118,7 @@ enum Kept {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Galera {
+    #[serde(rename = "cleartext", alias = "clear-text")]
     ClearText,
     Tls,
     Dynamic,
@@ -278,7 +279,7 @@ fn arm(row: &Row) -> Result<Arm, String> {
         Some(mode) => Checks::Exactly(SslMode::from_str(mode)?),
         // Who chooses something of TLS wants TLS.
         None if has_tls_word => Checks::On,
-        // Its nodes speak clear text with clients.
+        // Its nodes speak cleartext with clients.
         None if row.galera.is_some() => Checks::Exactly(SslMode::Disabled),
         None => Checks::AsAsked,
     };
@@ -357,13 +358,13 @@ fn place(row: &Row) -> Result<Place, String> {
         );
     }
     if row.between_nodes_ms.is_some() && row.galera.is_none() {
-        return Err("between-nodes-ms needs galera = \"clear-text\" or \"tls\"".into());
+        return Err("between-nodes-ms needs galera = \"cleartext\" or \"tls\"".into());
     }
     if let Some(galera) = row.galera {
         let key = row.key.as_deref().map(key).transpose()?;
         let between = match (galera, key) {
             (Galera::ClearText, Some(_)) => {
-                return Err("galera = \"clear-text\" has no certificate, so no key is possible".into());
+                return Err("galera = \"cleartext\" has no certificate, so no key is possible".into());
             }
             (Galera::Tls | Galera::Dynamic, Some(Key::Rsa(bits))) if bits < 2048 => {
                 return Err(format!("Galera nodes accept no RSA key of {bits} bits: the minimum is 2048"));
@@ -378,7 +379,7 @@ fn place(row: &Row) -> Result<Place, String> {
             Between::Tls(key) => Some(key),
             Between::Dynamic(_) => {
                 return Err(
-                    "between-nodes-ms needs galera = \"clear-text\" or \"tls\": with \"dynamic\" the delay would \
+                    "between-nodes-ms needs galera = \"cleartext\" or \"tls\": with \"dynamic\" the delay would \
                      decide whether a link is TLS"
                         .into(),
                 );
@@ -527,6 +528,7 @@ mod tests {
         );
         for (words, between) in [
             ("galera = \"tls\"", Between::Tls(Key::Rsa(2048))),
+            ("galera = \"cleartext\"", Between::ClearText),
             ("galera = \"clear-text\"", Between::ClearText),
             ("galera = \"dynamic\"\nkey = \"P-256\"", Between::Dynamic(Key::P256)),
         ] {
@@ -581,7 +583,7 @@ mod tests {
             (arms("tls-record-bytes = 31\n"), "32 to 16384"),
             (arms("key = \"RSA 512\"\n"), "RSA 1024"),
             (arms("issuers = 2\ngalera = \"tls\"\n"), "not by two"),
-            (arms("key = \"P-256\"\ngalera = \"clear-text\"\n"), "no key is possible"),
+            (arms("key = \"P-256\"\ngalera = \"cleartext\"\n"), "no key is possible"),
             (arms("key = \"RSA 1024\"\ngalera = \"tls\"\n"), "the minimum is 2048"),
             (arms("key = \"RSA 1024\"\ngalera = \"dynamic\"\n"), "the minimum is 2048"),
             (arms("between-nodes-ms = 5\ngalera = \"dynamic\"\n"), "the delay would decide"),

@@ -32,7 +32,7 @@ pub struct Joiner<'u> {
 }
 
 impl<'u> Joiner<'u> {
-    /// `files`: certificates for TLS; `None` is clear text.
+    /// `files`: certificates for TLS; `None` is cleartext.
     ///
     /// # Errors
     /// It does not stop; files that cannot be written.

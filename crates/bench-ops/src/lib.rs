@@ -143,7 +143,7 @@ pub struct Load {
     pub time: Option<Duration>,
     pub events: Option<u64>,
     pub rate_per_s: Option<f64>,
-    /// Of several connections by one call: in clear text alone, so that it would be a part of what TLS is said to cost.
+    /// Of several connections by one call: in cleartext alone, so that it would be a part of what TLS is said to cost.
     pub sends_together: bool,
     pub seed: u64,
     /// Somebody has said that the schema may be written to, whoever made it.

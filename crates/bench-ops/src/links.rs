@@ -1,4 +1,4 @@
-//! What passes between nodes of Galera that take clear text and TLS alike: with `socket.dynamic` chance decides for each link, and
+//! What passes between nodes of Galera that take cleartext and TLS alike: with `socket.dynamic` chance decides for each link, and
 //! no option, status or log tells.
 
 use model::{LinkKind, Seen};
@@ -43,7 +43,7 @@ pub fn look(up: &Up) -> Result<Links, OpsError> {
 }
 
 impl Links {
-    /// `n1-n2 TLS, n1-n3 clear text, n2-n3 not known`
+    /// `n1-n2 TLS, n1-n3 cleartext, n2-n3 not known`
     pub fn told(&self) -> String {
         if self.seen.is_empty() {
             return "not seen".into();
@@ -78,7 +78,7 @@ impl Links {
 
 fn word(seen: &Seen) -> &'static str {
     match seen {
-        Seen::Plain => "clear text",
+        Seen::Plain => "cleartext",
         Seen::Sealed => "TLS",
         Seen::Unknown(_) => "not known",
     }
@@ -97,7 +97,7 @@ mod tests {
     fn only_what_was_seen_both_times_has_changed() {
         let missed = |packets: u32| Seen::Unknown(format!("{packets} packets were missed"));
         let before = links(&[Seen::Sealed, Seen::Plain, missed(1)]);
-        assert_eq!(before.told(), "n1-n2 TLS, n1-n3 clear text, n2-n3 not known");
+        assert_eq!(before.told(), "n1-n2 TLS, n1-n3 cleartext, n2-n3 not known");
         assert_eq!(before.unknown().as_deref(), Some("n2-n3: 1 packets were missed"));
         for same in [
             links(&[Seen::Sealed, Seen::Plain, missed(2)]),
@@ -107,7 +107,7 @@ mod tests {
             assert_eq!(before.changed(&same), None, "{same:?}");
         }
         let after = links(&[Seen::Plain, Seen::Plain, Seen::Sealed]);
-        assert_eq!(before.changed(&after).as_deref(), Some("n1-n2 was TLS, and is clear text"));
+        assert_eq!(before.changed(&after).as_deref(), Some("n1-n2 was TLS, and is cleartext"));
         assert_eq!(after.unknown(), None);
     }
 

@@ -94,7 +94,7 @@ pub fn load(
     Ok(report(targets, load, &outcome, started_unix_ms))
 }
 
-/// A transfer that is watched: a word that lies in what is given must pass in clear text, or must not be seen, and the receiver has
+/// A transfer that is watched: a word that lies in what is given must pass in cleartext, or must not be seen, and the receiver has
 /// it afterwards.
 ///
 /// # Errors
@@ -120,7 +120,7 @@ pub fn proves(
     if is_seen && arrived == WORDS.to_string() && (words == 0) == is_tls {
         return Ok(());
     }
-    let (is, be) = if is_tls { ("in cleartext", "TLS") } else { ("over TLS", "clear text") };
+    let (is, be) = if is_tls { ("in cleartext", "TLS") } else { ("over TLS", "cleartext") };
     Err(OpsError::internal(
         format!("{} may be {is}", receiver.told()),
         format!(

@@ -73,7 +73,7 @@ impl Vpn {
     /// Its keys and logs are in `dir`. `has_network`: this process is in a namespace of its own.
     ///
     /// # Errors
-    /// What is missing, or does not come up; or the VPN carries nothing, or carries it in clear text.
+    /// What is missing, or does not come up; or the VPN carries nothing, or carries it in cleartext.
     pub fn make(via: Via, dir: &Path, has_network: bool) -> Result<Self, OpsError> {
         let kind =
             Kind::of(via).ok_or_else(|| OpsError::internal("cannot create a VPN", "it is not a VPN"))?;

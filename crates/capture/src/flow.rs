@@ -53,7 +53,7 @@ pub struct Direction {
     /// Bytes outside of records after a chain of them had begun, and before any gap.
     #[serde(default)]
     pub after_tls_bytes: u64,
-    /// Segments that are whole MySQL packets in clear text, by their frames, before any TLS.
+    /// Segments that are whole MySQL packets in cleartext, by their frames, before any TLS.
     #[serde(default)]
     pub mysql_segments: u64,
     pub client_hello: bool,

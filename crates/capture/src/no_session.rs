@@ -86,7 +86,7 @@ fn greeting(bytes: &[u8]) -> Option<&[u8]> {
     (first.sequence == 0 && first.first() == PROTOCOL_10).then_some(rest)
 }
 
-/// Alerts, and then at most one error in clear text: what a server says of a handshake that failed.
+/// Alerts, and then at most one error in cleartext: what a server says of a handshake that failed.
 fn is_alerts_and_error(mut bytes: &[u8]) -> bool {
     while let Some((header, body)) = bytes.split_first_chunk::<RECORD_HEADER_BYTES>()
         && let Some((CONTENT_ALERT, _, length)) = record_header(*header)
@@ -195,7 +195,7 @@ mod tests {
         let servers = [
             vec![hello()],
             vec![hello(), record(21, 2)],
-            // What MariaDB 10.11 answers to TLS 1.1: alert 70, and an error behind it in clear text.
+            // What MariaDB 10.11 answers to TLS 1.1: alert 70, and an error behind it in cleartext.
             vec![hello(), record(21, 2), refused(2, 1043)],
             vec![hello(), [record(21, 2), refused(2, 1043)].concat()],
             // The client did not like the certificate.
@@ -222,7 +222,7 @@ mod tests {
         for (client, server) in [
             // A handshake that was finished.
             (vec![ssl_request(), record(22, 90), record(23, 53)], vec![hello(), record(22, 90)]),
-            // The client speaks on in clear text.
+            // The client speaks on in cleartext.
             (vec![ssl_request(), record(22, 90), query()], failed()),
             (vec![ssl_request(), login("mysql_native_password")], failed()),
             // The server does.

@@ -38,7 +38,7 @@ pub trait ClusterAccess {
     fn process(&self) -> OperatorProcess;
     /// `root@db1`.
     fn operator(&self) -> String;
-    /// Whether that process is known to be gone. What cannot be told is not gone.
+    /// Whether that process is known to be gone. What cannot be determined is not gone.
     fn has_ended(&self, process: &OperatorProcess) -> bool;
     /// The nodes' hosts for a thread that renews leases while a step takes long, as [`Self::nodes`] has them. `None`: there is no
     /// thread, and leases are renewed between records.

@@ -192,7 +192,7 @@ impl<'a> Lease<'a> {
         }
         if lease.nodes.is_empty() {
             return Err(OpsError::Refused(format!(
-                "no node of cluster {} takes a lease, nothing was changed\n  why:  {}\n  next: fix that, then the same command again",
+                "no node of cluster {} accepts a lease, nothing was changed\n  why:  {}\n  next: fix that, then the same command again",
                 access.cluster_name(),
                 failed.join("\n        ")
             )));

@@ -147,15 +147,18 @@ pub fn plan(
     nothing_open(access)?;
     let mut world = world(access, settings, passphrase, None, Box::new(|_| {}))?;
     let change = &match change.nouns.as_slice() {
-        [] => Change::new(change.verb, world.topology.nouns().iter().copied()),
+        [] => {
+            let topology = world.topology;
+            Change::new(change.verb, topology.default_nouns(&mut world.nodes).iter().copied())
+        }
         _ => change.clone(),
     };
     let (problems, planned) = providers::propose(&mut world, change, env!("CARGO_PKG_VERSION"));
     if !problems.is_empty() {
         let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
         return Err(OpsError::Refused(format!(
-            "{change} is refused, nothing was changed ({} reason(s))\n\n{}",
-            list.len(),
+            "{change} is refused, nothing was changed ({})\n\n{}",
+            model::text::counted(list.len(), "reason", "reasons"),
             list.join("\n\n")
         )));
     }
@@ -236,7 +239,7 @@ pub fn apply(
     let copied = copies.newer.iter().map(|copy| &copy.journal);
     if let Some(before) = own.iter().chain(copied).find(|journal| journal.plan.id == plan.id) {
         return Err(OpsError::Refused(format!(
-            "this plan was applied before, nothing was changed\n  why:  {} tells of it\n  next: make a new plan: sealion plan {}",
+            "this plan was applied before, nothing was changed\n  why:  {} records it\n  next: make a new plan: sealion plan {}",
             before.path.display(),
             plan.change
         )));
@@ -244,8 +247,9 @@ pub fn apply(
     let highest = own.last().map_or(0, |journal| journal.plan.sequence).max(copies.sequence_max);
     let mut journal = Journal::open(&path).map_err(before_anything)?;
     let mut machine = Machine::start(Plan { sequence: highest + 1, ..plan.clone() });
-    let finished = drive(access, settings, passphrase, &lease, &mut journal, &mut machine, tell);
-    if matches!(finished, Err(OpsError::Refused(_))) {
+    let mut finished = drive(access, settings, passphrase, &lease, &mut journal, &mut machine, tell);
+    if let Err(OpsError::Refused(why)) = &mut finished {
+        *why = begins_anew(why, &plan.change);
         // Only the plan itself was journalled: nothing is open, here or in the copies.
         drop(journal);
         let _ = fs::remove_file(&path);
@@ -253,6 +257,30 @@ pub fn apply(
         copies::forget(access, &path);
     }
     finished
+}
+
+/// A step says how its change is continued. Of one that has begun nothing, nothing is left to resume: the same command begins it.
+fn begins_anew(why: &str, change: &Change) -> String {
+    why.replace(", or sealion undo", "").replace("sealion resume", &format!("sealion {change}"))
+}
+
+/// What stopped a change, with all ways on from there, each said once.
+fn with_ways_on(why: &str) -> String {
+    let ways = [
+        ("sealion resume", "to continue"),
+        ("sealion undo", "to revert"),
+        ("sealion abandon", "to close it as it is"),
+    ];
+    let missing: Vec<String> = ways
+        .iter()
+        .filter(|(command, _)| !why.contains(command))
+        .map(|(command, what)| format!("{command} ({what})"))
+        .collect();
+    match (why.rsplit_once("\n  next: "), missing.as_slice()) {
+        (_, []) => why.to_owned(),
+        (Some(_), _) => format!("{why}\n        or: {}", missing.join(", or ")),
+        (None, _) => format!("{why}\n\n  next: {}", missing.join(", or ")),
+    }
 }
 
 /// A journal that cannot be written before the first step has changed nothing.
@@ -319,7 +347,7 @@ pub fn go_on(
         copy.take_over()?;
     }
     for why in &copies.not_seen {
-        tell(Progress::Line(format!("the journals on a node cannot be looked at: {why}")));
+        tell(Progress::Line(format!("the journals on a node cannot be read: {why}")));
     }
     let own = journals::own(access)?;
     let at = own.iter().rposition(is_wished).ok_or_else(|| nothing(&copies, &own))?;
@@ -523,7 +551,7 @@ fn drive(
         // What is left is left for the end of the next change.
         let told =
             forget_keys(access, settings, machine.plan(), machine.direction()).unwrap_or_else(|error| {
-                vec![format!("keys that were replaced before were not looked at: {error}")]
+                vec![format!("keys that were replaced before were not checked: {error}")]
             });
         for line in told {
             (shared.borrow_mut())(Progress::Line(line));
@@ -537,7 +565,8 @@ fn drive(
             Err(OpsError::Refused(format!("step {step} is refused, nothing was changed\n\n{why}")))
         }
         Outcome::Stopped { step, why } => Err(OpsError::Stopped(format!(
-            "the change stopped at step {step}; what was done stays done\n\n{why}\n\n  next: sealion resume (to continue), sealion undo (to revert), or sealion abandon (to close it as it is)"
+            "the change stopped at step {step}; what was done stays done\n\n{}",
+            with_ways_on(&why)
         ))),
     }
 }
@@ -606,4 +635,29 @@ pub fn equip(
     let mut world = world(access, settings, passphrase, None, Box::new(|_| {}))?;
     providers::equip(&mut world, &model::NodeName::from(node))
         .map_err(|error| OpsError::internal(format!("cannot equip {node}"), error))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Noun, Verb};
+
+    use super::*;
+
+    #[test]
+    fn what_stopped_a_change_names_each_way_on_once() {
+        let text = with_ways_on("NOT PROVEN\n  why:  idle\n  next: sealion resume checks again");
+        assert!(text.ends_with("checks again\n        or: sealion undo (to revert), or sealion abandon (to close it as it is)"), "{text}");
+        assert_eq!((text.matches("next:").count(), text.matches("sealion resume").count()), (1, 1), "{text}");
+        let text = with_ways_on("the disk is full");
+        assert!(text.ends_with("next: sealion resume (to continue), or sealion undo (to revert), or sealion abandon (to close it as it is)"), "{text}");
+    }
+
+    #[test]
+    fn what_was_refused_before_it_began_is_not_resumed() {
+        let change = Change::new(Verb::Enable, [Noun::RequireTls]);
+        let why =
+            "some clients use cleartext\n  next: make them use TLS, then sealion resume, or sealion undo";
+        let text = begins_anew(why, &change);
+        assert!(text.ends_with("make them use TLS, then sealion enable require-tls"), "{text}");
+    }
 }

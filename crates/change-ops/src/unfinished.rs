@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use change::{Direction, Machine, Outcome, Record};
-use model::{Plan, Step};
+use model::{Change, Noun, Plan, Step};
 use site::OpsError;
 
 use crate::access::ClusterAccess;
@@ -149,6 +149,19 @@ pub struct Continuation {
 }
 
 impl Continuation {
+    /// Whether the command with this wish has begun it. Without nouns the wish is for all that such nodes have; a server that is
+    /// alone may have clients alone. Nobody is asked, since a node may be down now.
+    pub fn was_wished(&self, wish: &Change, nodes: usize) -> bool {
+        let change = &self.plan.change;
+        if !wish.nouns.is_empty() {
+            return change == wish;
+        }
+        let Ok(topology) = providers::topology::named(&self.plan.topology) else { return false };
+        let all = Change::new(wish.verb, topology.nouns().iter().copied());
+        let of_one = Change::new(wish.verb, [Noun::Clients]);
+        *change == all || (nodes == 1 && *change == of_one)
+    }
+
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.remaining.iter().filter_map(|at| self.plan.steps.get(*at))
     }
@@ -194,7 +207,7 @@ fn of_journal(journal: &ChangeJournal, wish: Option<Direction>) -> Option<Contin
 
 #[cfg(test)]
 mod tests {
-    use model::{Change, Noun, StepId, StepNature, Verb};
+    use model::{StepId, StepNature, Verb};
 
     use super::*;
 
@@ -244,6 +257,23 @@ mod tests {
     }
     fn failed(at: usize) -> Record {
         Record::Failed { step: id(at), direction: Direction::Forward, why: "why".into() }
+    }
+
+    #[test]
+    fn the_same_command_continues_what_it_began_with_and_without_nouns() {
+        let open = |verb, nouns: &[Noun]| Continuation {
+            plan: Plan { change: Change::new(verb, nouns.iter().copied()), ..plan() },
+            direction: Direction::Forward,
+            was_finished: false,
+            remaining: vec![],
+            refused: None,
+        };
+        let bare = Change::new(Verb::Enable, []);
+        let all = open(Verb::Enable, &Noun::ALL);
+        assert!(all.was_wished(&bare, 3) && all.was_wished(&Change::new(Verb::Enable, Noun::ALL), 3));
+        assert!(!open(Verb::Disable, &Noun::ALL).was_wished(&bare, 3));
+        let clients = open(Verb::Enable, &[Noun::Clients]);
+        assert!(!clients.was_wished(&bare, 3) && clients.was_wished(&bare, 1));
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub fn moment(machine: &Machine, command: &Command) -> Option<String> {
     }
 }
 
-const NOWHERE_COPIED: &str = "no node takes a copy of the journal, so the step that was announced was not begun\n  why:  another \
+const NOWHERE_COPIED: &str = "no node accepts a copy of the journal, so the step that was announced was not begun\n  why:  another \
      operator could not go on from there\n  next: see that there is room in the nodes' state_dir, and that it can be written";
 
 pub struct Driver<'a> {

@@ -27,7 +27,7 @@ pub enum JournalError {
     Io { what: &'static str, path: PathBuf, source: io::Error, next: &'static str },
     #[error(
         "the journal {} is damaged at line {line}\n  why:  {why}\n  next: nothing was changed. The nodes keep copies of it: move this \
-         file away, and sealion resume (or undo) goes on from the longest copy",
+         file away, and sealion resume (or undo) continues from the longest copy",
         path.display()
     )]
     Damaged { path: PathBuf, line: usize, why: String },
@@ -239,7 +239,7 @@ impl Journal {
             what: "cannot write the journal",
             path: self.path.clone(),
             source,
-            next: "make room or mend the disk, then sealion resume; the step that was announced was not begun",
+            next: "make room or repair the disk, then sealion resume; the step that was announced was not begun",
         };
         let before = self.file.metadata().map_err(fail)?.len();
         if let Err(source) = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all()) {

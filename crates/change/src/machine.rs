@@ -109,7 +109,7 @@ pub enum Stand {
     /// Its action may have run, wholly, in part, or not at all.
     Begun(Direction),
     Done,
-    /// It was so before this change came there: not ours, so nothing to take back.
+    /// It was so before this change came there: not ours, so nothing to revert.
     Found,
     Undone,
 }
@@ -173,7 +173,7 @@ impl Machine {
 
     /// A machine that goes on where the records end. `wish` turns it round if it differs, unless there is no way back: then it is
     /// not turned, and has ended as `Refused`.
-    /// `None` when there is nothing to go on with: no plan was opened.
+    /// `None` when there is nothing to continue: no plan was opened.
     pub fn resume<'a>(
         records: impl Iterator<Item = &'a Record>,
         wish: Option<Direction>,
@@ -292,9 +292,9 @@ impl Machine {
                 (None, _) => return None,
             };
             let next = if self.plan.change.verb == Verb::Migrate {
-                "sealion migrate resume goes on where it stopped"
+                "sealion migrate resume continues where it stopped"
             } else {
-                "sealion resume goes on where it stopped; sealion abandon closes it as it is; a new plan leads on from there"
+                "sealion resume continues where it stopped; sealion abandon closes it as it is; a new plan starts from there"
             };
             let what = format!("{} cannot be undone any more: step {} was begun ({})", self.plan.change, step.id, step.title);
             Some((at, format!("{what}\n  why:  {why}\n  next: {next}")))

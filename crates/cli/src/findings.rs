@@ -45,6 +45,7 @@ pub fn by_rule(findings: &[Finding]) -> Vec<RuleFindings<'_>> {
 
 /// Subjects of links all begin with the kind of the link: it is said once.
 fn subjects(all: &[&str]) -> String {
+    let all: Vec<&str> = all.iter().map(|one| model::text::said(one)).collect();
     let kind = all.first().and_then(|first| first.split_once(' ')).map(|(kind, _)| kind);
     match kind.filter(|kind| {
         all.iter().all(|one| one.strip_prefix(*kind).is_some_and(|rest| rest.starts_with(' ')))
@@ -150,6 +151,7 @@ mod tests {
         );
         assert_eq!(subjects(&groups[0].reasons[0].1), "galera n1-n2, n1-n3");
         assert_eq!(subjects(&["n1", "n2"]), "n1, n2");
+        assert_eq!(subjects(&["client client-n1", "client client-n2"]), "client-n1, client-n2");
         assert_eq!(subjects(&["n1", "galera n1-n2"]), "n1, galera n1-n2");
     }
 }

@@ -1,6 +1,6 @@
 //! `sealion demo`: the whole product, thin, on real servers.
 //!
-//! One cluster goes from clear text to sealed while an application writes, and is looked at before and after. What the
+//! One cluster goes from cleartext to sealed while an application writes, and is looked at before and after. What the
 //! report says was measured here; nothing is filled in.
 
 mod change_recorder;
@@ -256,7 +256,7 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
             *seen = (&sight.seen).into();
         }
     }
-    // After the capture: what the intruding client says in clear text is not the application's.
+    // After the capture: what the intruding client says in cleartext is not the application's.
     let refusals = stage.phase("results of the intruders", |say| refusals::finish(up, &intruders, say))?;
 
     let audited = stage.phase("audit: every acknowledged write, on every node", |say| {

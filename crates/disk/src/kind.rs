@@ -59,7 +59,7 @@ const WORDS: &[(Kind, &str, &str, &str)] = &[
     (Kind::PrivateKey, "private key", "a private key of TLS", SECRET),
     (Kind::Backup, "dump or backup", "rows, as they were", BACKUP),
     (Kind::State, "server state", "no rows", ""),
-    (Kind::Other, "other", "not known", "tell what it is, or move it out of the data directory"),
+    (Kind::Other, "other", "not known", "report what it is, or move it out of the data directory"),
 ];
 
 const LUKS: &str = "put the data directory on LUKS";

@@ -366,7 +366,7 @@ fn examine(found: &Found, family: Option<Family>, head: &mut Head) -> io::Result
                 (_, head.identity) = start_of(&found.place, 1)?;
                 head.pages = Some(Pages::Copies { family, bytes });
             }
-            _ => head.tally = Tally::of_unknown("its name does not tell the size of a page"),
+            _ => head.tally = Tally::of_unknown("its name does not give the size of a page"),
         },
         _ => space_head(found, family, head)?,
     }

@@ -106,7 +106,7 @@ impl ReadHost for Local {
             Err(why) => match kill(Pid::from_raw(pid), None) {
                 Err(Errno::ESRCH) => Ok(None),
                 _ => Err(HostError::Process {
-                    what: format!("whether process {pid} runs cannot be told"),
+                    what: format!("whether process {pid} runs cannot be determined"),
                     why: why.to_string(),
                 }),
             },

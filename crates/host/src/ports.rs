@@ -23,7 +23,8 @@ pub fn listeners(host: &dyn ReadHost) -> Result<Vec<SocketAddr>, HostError> {
             // A kernel without IPv6.
             None if may_be_absent => {}
             None => {
-                let (what, why) = ("who listens here cannot be told".into(), format!("{path} is not there"));
+                let (what, why) =
+                    ("who listens here cannot be determined".into(), format!("{path} is not there"));
                 return Err(HostError::Process { what, why });
             }
         }

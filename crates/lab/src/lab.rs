@@ -333,7 +333,7 @@ impl Lab {
             Some(why) => Err(LabError::Refused {
                 what: format!("the lab could not do that to {name}"),
                 why,
-                next: "sealion lab status".into(),
+                next: format!("sealion lab status{}", crate::layout::dir_option(&self.file.dir)),
             }),
         }
     }

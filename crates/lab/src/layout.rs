@@ -128,6 +128,21 @@ pub struct LabFile {
     pub supervisor_start_ticks: u64,
 }
 
+/// Where a lab lies if nobody says where.
+pub fn default_dir(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("sealion-{}-{name}", nix::unistd::geteuid().as_raw()))
+}
+
+/// The option with which a command of `sealion lab` finds the lab in `dir`: `" --dir DIR"`, or nothing for the usual one.
+pub fn dir_option(dir: &Path) -> String {
+    if dir == default_dir("lab") {
+        return String::new();
+    }
+    let dir = dir.display().to_string();
+    let is_one_word = dir.chars().all(|one| one.is_alphanumeric() || "/._-+:,@%".contains(one));
+    if is_one_word { format!(" --dir {dir}") } else { format!(" --dir '{}'", dir.replace('\'', "'\\''")) }
+}
+
 impl LabFile {
     pub fn path(dir: &Path) -> PathBuf {
         dir.join("lab.json")
@@ -137,7 +152,7 @@ impl LabFile {
         let text = fs::read_to_string(&path).map_err(|source| LabError::Missing {
             what: format!("the lab {}", dir.display()),
             why: source.to_string(),
-            next: "sealion lab up galera".into(),
+            next: format!("sealion lab up galera{}", dir_option(dir)),
         })?;
         serde_json::from_str(&text).map_err(|error| LabError::Refused {
             what: format!("{} is not a lab file", path.display()),

@@ -95,7 +95,10 @@ pub fn make_room(dir: &Path) -> Result<(), LabError> {
         return occupied(
             format!("a lab is already running in {}", dir.display()),
             "its supervisor runs".into(),
-            "sealion lab down, or choose another directory with --dir",
+            &format!(
+                "sealion lab down{}, or choose another directory with --dir",
+                crate::layout::dir_option(dir)
+            ),
         );
     }
     let own: BTreeSet<PathBuf> = lab.iter().flat_map(own_entries).map(|name| dir.join(name)).collect();

@@ -101,7 +101,7 @@ pub fn ask(lab: &LabFile, request: &Request) -> Result<Answer, LabError> {
     let mut stream = UnixStream::connect(&socket).map_err(|source| LabError::Missing {
         what: format!("the supervisor of the lab {}", lab.dir.display()),
         why: source.to_string(),
-        next: "sealion lab up galera".into(),
+        next: format!("sealion lab up galera{}", crate::layout::dir_option(&lab.dir)),
     })?;
     let said = |source| LabError::Io { what: format!("talk to {}", socket.display()), source };
     let mut line = serde_json::to_string(request).expect("a request has only plain fields");

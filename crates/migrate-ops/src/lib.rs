@@ -104,6 +104,45 @@ pub fn state_dir(name: &str) -> PathBuf {
     base.join("sealion/migrate").join(name)
 }
 
+/// The option with which a command finds the migration in `dir`: `" --name NAME"`, `" --state-dir DIR"`, or nothing for the default.
+pub fn dir_option(dir: &Path) -> String {
+    let name = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match () {
+        () if dir == state_dir("default") => String::new(),
+        () if dir == state_dir(name) => format!(" --name {name}"),
+        () => format!(" --state-dir {}", dir.display()),
+    }
+}
+
+/// The commands that an error names, with the option that finds this migration.
+fn with_option(dir: &Path, error: OpsError) -> OpsError {
+    let option = dir_option(dir);
+    let put = |text: String| {
+        ["resume", "rollback", "status"].iter().fold(text, |text, verb| {
+            let command = format!("sealion migrate {verb}");
+            text.replace(&command, &format!("{command}{option}"))
+        })
+    };
+    match error {
+        OpsError::Refused(text) => OpsError::Refused(put(text)),
+        OpsError::Stopped(text) => OpsError::Stopped(put(text)),
+        other => other,
+    }
+}
+
+/// A step says how its migration is continued. Of one that has begun nothing, nothing is left to resume.
+fn begins_anew(text: &str) -> String {
+    let run = "the same command again";
+    [
+        "sealion migrate resume; or sealion migrate rollback",
+        "sealion migrate rollback, and migrate again",
+        "sealion migrate resume",
+        "sealion migrate rollback",
+    ]
+    .iter()
+    .fold(text.to_owned(), |text, command| text.replace(command, run))
+}
+
 fn journal_path(dir: &Path) -> PathBuf {
     dir.join("migration.journal")
 }
@@ -148,6 +187,10 @@ fn refused(problems: &[Problem]) -> String {
 /// # Errors
 /// Another one of that name is not finished; else as its steps say.
 pub fn begin(dir: &Path, plan: &Plan, tell: &mut dyn FnMut(Progress)) -> Result<(), OpsError> {
+    begin_in(dir, plan, tell).map_err(|error| with_option(dir, error))
+}
+
+fn begin_in(dir: &Path, plan: &Plan, tell: &mut dyn FnMut(Progress)) -> Result<(), OpsError> {
     let _lock = ClusterLock::take(dir)?;
     let path = journal_path(dir);
     if path.exists() {
@@ -165,8 +208,9 @@ pub fn begin(dir: &Path, plan: &Plan, tell: &mut dyn FnMut(Progress)) -> Result<
     }
     let mut journal = Journal::open(&path)?;
     let mut machine = Machine::start(Plan { sequence: 1, ..plan.clone() });
-    let ended = drive(&mut journal, &mut machine, tell);
-    if matches!(ended, Err(OpsError::Refused(_))) {
+    let mut ended = drive(&mut journal, &mut machine, tell);
+    if let Err(OpsError::Refused(why)) = &mut ended {
+        *why = begins_anew(why);
         drop(journal);
         let _ = std::fs::remove_file(&path);
         let _ = std::fs::remove_file(path.with_extension("lock"));
@@ -184,6 +228,22 @@ pub enum Stage {
     RolledBack,
 }
 
+/// Names of migrations that have a journal beside that of `dir`.
+fn others(dir: &Path) -> Vec<String> {
+    let Some(base) =
+        dir.parent().filter(|_| dir_option(dir).is_empty() || dir_option(dir).starts_with(" --name"))
+    else {
+        return vec![];
+    };
+    let all = std::fs::read_dir(base).into_iter().flatten().filter_map(Result::ok);
+    let mut names: Vec<String> = all
+        .filter(|one| one.path() != dir && journal_path(&one.path()).exists())
+        .map(|one| one.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
 /// The plan of the migration of that name, and how far it is.
 ///
 /// # Errors
@@ -192,8 +252,12 @@ pub fn known(dir: &Path) -> Result<(Plan, Stage), OpsError> {
     let path = journal_path(dir);
     let none = || {
         OpsError::Refused(format!(
-            "there is no migration of that name\n  why:  there is no {}\n  next: sealion migrate run, or another --name",
-            path.display()
+            "there is no migration of that name\n  why:  there is no {}\n  next: {}",
+            path.display(),
+            match others(dir).as_slice() {
+                [] => "sealion migrate plan shows what a new one would do".to_owned(),
+                names => format!("name another one: --name {}", names.join(", or --name ")),
+            }
         ))
     };
     let bytes = std::fs::read(&path).map_err(|_| none())?;
@@ -215,12 +279,16 @@ pub fn known(dir: &Path) -> Result<(Plan, Stage), OpsError> {
 /// # Errors
 /// As its steps say.
 pub fn go_on(dir: &Path, wish: Option<Direction>, tell: &mut dyn FnMut(Progress)) -> Result<(), OpsError> {
+    go_on_in(dir, wish, tell).map_err(|error| with_option(dir, error))
+}
+
+fn go_on_in(dir: &Path, wish: Option<Direction>, tell: &mut dyn FnMut(Progress)) -> Result<(), OpsError> {
     let _lock = ClusterLock::take(dir)?;
     known(dir)?;
     let mut journal = Journal::open(&journal_path(dir))?;
     let records: Vec<Record> = journal.records().cloned().collect();
     let nothing = || {
-        OpsError::Refused("there is nothing to go on with\n  why:  that migration is finished\n  next: sealion migrate status".into())
+        OpsError::Refused("there is nothing to continue\n  why:  that migration is finished\n  next: sealion migrate status".into())
     };
     let (mut machine, turned) = Machine::resume(records.iter(), wish).ok_or_else(nothing)?;
     if let Command::Finished(Outcome::Refused { why, .. }) = machine.next() {
@@ -256,7 +324,7 @@ fn drive(
         }
         Outcome::Stopped { step, why } => Err(OpsError::Stopped(format!(
             "the migration stopped at step {step}; what was done stays done\n\n{why}\n\n  next: sealion migrate resume (to continue), or \
-             sealion migrate rollback (to go back)"
+             sealion migrate rollback (to revert)"
         ))),
     }
 }
@@ -294,5 +362,26 @@ impl Watcher for Watch<'_, '_, '_> {
             },
             Command::Finished(_) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn next_steps_find_the_migration_that_they_are_of() {
+        let text = |dir: &Path, error| with_option(dir, error).to_string();
+        let stopped =
+            || OpsError::Stopped("next: sealion migrate resume; or sealion migrate rollback".into());
+        assert!(text(&state_dir("default"), stopped()).ends_with("resume; or sealion migrate rollback"));
+        let named = text(&state_dir("shop"), stopped());
+        assert_eq!(
+            named,
+            "next: sealion migrate resume --name shop; or sealion migrate rollback --name shop"
+        );
+        assert!(text(Path::new("/x"), stopped()).ends_with("rollback --state-dir /x"));
+        let refused = begins_anew("next: fix that, then sealion migrate resume; or sealion migrate rollback");
+        assert_eq!(refused, "next: fix that, then the same command again");
     }
 }

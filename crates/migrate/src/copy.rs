@@ -44,7 +44,7 @@ fn position(client: &mut Client) -> Result<(String, String), NetError> {
 /// Sessions that see the same. Where the source is too busy for several, one.
 ///
 /// # Errors
-/// The source cannot be asked, or does not tell its position.
+/// The source cannot be asked, or does not report its position.
 pub fn snapshot(ends: &Ends, sessions: usize) -> Result<Snapshot, String> {
     let said = |error: NetError| error.in_one_line();
     let mut clients = (0..sessions.max(1))
@@ -67,7 +67,7 @@ pub fn snapshot(ends: &Ends, sessions: usize) -> Result<Snapshot, String> {
 fn with_gtid(mut sessions: Vec<Client>, file: &str, at: &str) -> Result<Snapshot, String> {
     if file.is_empty() {
         return Err(
-            "the source does not tell the position of a snapshot (Binlog_snapshot_file is empty)".into()
+            "the source does not report the position of a snapshot (Binlog_snapshot_file is empty)".into()
         );
     }
     let at: u64 = at.parse().map_err(|_| format!("the source's position is \"{at}\""))?;

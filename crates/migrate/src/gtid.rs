@@ -19,7 +19,7 @@ fn sequences(text: &str) -> Option<BTreeMap<u32, u64>> {
 }
 
 /// Whether who is at `written` has written all that who is at `seen` has seen of it. It has not where its binary log was begun anew.
-/// `None`: that cannot be told.
+/// `None`: that cannot be determined.
 pub fn has_written(written: &str, seen: &str) -> Option<bool> {
     let (written, seen) = (sequences(written)?, sequences(seen)?);
     Some(seen.iter().all(|(domain, sequence)| written.get(domain).is_some_and(|known| known >= sequence)))

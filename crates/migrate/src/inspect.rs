@@ -197,7 +197,7 @@ pub fn problems(ends: &Ends, source: &mut Client, target: &mut Client) -> Result
         }
         None => {
             return Ok(vec![Problem::new(
-                "whether source and target are the same server cannot be told",
+                "whether source and target are the same server cannot be determined",
                 "the source does not give a user lock (GET_LOCK)",
                 "try again, or choose another server",
             )]);
@@ -416,7 +416,7 @@ fn of_schemas(
         all.push(Problem::new(
             format!("the target has {} already", taken.join(", ")),
             "nothing that is there is overwritten",
-            "if an earlier migration made it: sealion migrate rollback; else choose another target, or move that schema away there",
+            "if a migration that is not finished made it: sealion migrate rollback; else choose another target, or move that schema away there",
         ));
     }
     all.extend(cannot_move(source, &ends.schemas)?);

@@ -60,7 +60,10 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
     let mut copy = step(
         "M2",
         COPY,
-        format!("copy the rows of {} tables (some {size_mb} MB) from one consistent snapshot", tables.len()),
+        format!(
+            "copy the rows of {} (some {size_mb} MB) from one consistent snapshot",
+            model::text::counted(tables.len(), "table", "tables")
+        ),
         vec![
             "START TRANSACTION WITH CONSISTENT SNAPSHOT".into(),
             "LOAD DATA LOCAL INFILE … INTO TABLE …".into(),

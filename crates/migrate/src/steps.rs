@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use change::{Acted, Direction, Runner, StepCheck, StepError};
+use model::text::counted;
 use model::{Plan, Step};
 use net::sql_text::{name, text};
 use net::{Client, ExposeSecret, NetError};
@@ -234,14 +235,23 @@ impl<'m> Migration<'m> {
         let sessions = self.ends.sessions.min(tables.len()).max(1);
         let mut snapshot = copy::snapshot(self.ends, sessions)
             .map_err(|why| fail("there is no consistent snapshot of the source", why, RESUME))?;
-        (self.tell)(&format!("{} sessions read at {}", snapshot.sessions.len(), snapshot.gtid));
+        (self.tell)(&format!(
+            "{} at {}",
+            counted(snapshot.sessions.len(), "session reads", "sessions read"),
+            snapshot.gtid
+        ));
         let rows = copy::all(self.ends, &mut snapshot, &tables, self.tell)
             .map_err(|why| fail("the copy ended before it was whole", why, RESUME))?;
         // Kept by the target, so that whoever resumes knows where to follow from.
         target
             .execute(&format!("SET GLOBAL gtid_slave_pos = {}", text(&snapshot.gtid)))
             .map_err(asked(End::Target))?;
-        Ok(format!("{rows} rows of {} tables at {}", tables.len(), snapshot.gtid))
+        Ok(format!(
+            "{} of {} at {}",
+            counted(rows, "row", "rows"),
+            counted(tables.len(), "table", "tables"),
+            snapshot.gtid
+        ))
     }
 
     fn follow(&self) -> Result<(), StepError> {
@@ -376,7 +386,7 @@ impl<'m> Migration<'m> {
         let rows = client.query(&format!("SELECT @@GLOBAL.{variable}")).map_err(asked(end))?;
         let position = rows.scalar().map(std::borrow::Cow::into_owned);
         position.ok_or_else(|| {
-            fail(&format!("the {end} does not tell its position"), format!("{variable} is NULL"), RESUME)
+            fail(&format!("the {end} does not report its position"), format!("{variable} is NULL"), RESUME)
         })
     }
 
@@ -428,7 +438,12 @@ impl<'m> Migration<'m> {
             rows += here.rows;
         }
         if differ.is_empty() {
-            return Ok(format!("{rows} rows of {} tables are equal at {}", tables.len(), snapshot.gtid));
+            return Ok(format!(
+                "{} of {} are equal at {}",
+                counted(rows, "row", "rows"),
+                counted(tables.len(), "table", "tables"),
+                snapshot.gtid
+            ));
         }
         Err(fail(
             "source and target differ",
@@ -512,7 +527,7 @@ impl<'m> Migration<'m> {
                 "sealion migrate rollback, and migrate again: nobody can tell what was written in between",
             )),
             None => Err(fail(
-                "whether the target follows the source's binary log cannot be told",
+                "whether the target follows the source's binary log cannot be determined",
                 format!("{told}: these are no GTID positions of MariaDB"),
                 RESUME,
             )),
@@ -533,7 +548,7 @@ impl<'m> Migration<'m> {
             Some("0") => Ok(false),
             Some("1") => Ok(true),
             other => Err(fail(
-                &format!("whether the {end} is read-only cannot be told"),
+                &format!("whether the {end} is read-only cannot be determined"),
                 format!("it answers {}", other.unwrap_or("nothing")),
                 RESUME,
             )),
@@ -638,7 +653,8 @@ impl Runner for Migration<'_> {
                 // Before hours of copying: what replication will need is tried by who will do it.
                 let login = &self.ends.replication;
                 trial::try_to_follow(&mut self.client(End::Source)?, &mut target, login)?;
-                Ok(format!("{} tables; the target reaches the source as {}", tables.len(), login.user))
+                let tables = counted(tables.len(), "table", "tables");
+                Ok(format!("{tables}; the target reaches the source as {}", login.user))
             }
             (plan::TABLES, Direction::Back) => match self.on_target(&mut target)?.0.as_slice() {
                 [] => Ok("nothing of it is on the target".into()),

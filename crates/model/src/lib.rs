@@ -14,6 +14,7 @@ pub mod observation;
 pub mod plan;
 pub mod run;
 pub mod target;
+pub mod text;
 
 pub use clock::{Clock, SystemClock};
 pub use fact::Fact;

@@ -60,6 +60,13 @@ impl Link {
     }
 }
 
+impl Link {
+    /// The end that is a node, where the other one is its clients.
+    pub fn node(&self) -> &str {
+        if self.a == self.kind.as_str() { &self.b } else { &self.a }
+    }
+}
+
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}-{}", self.kind, self.a, self.b)
@@ -122,10 +129,10 @@ pub struct LinkSight {
     /// Of a client link: sessions of others over TCP, as the server lists them. `None`: it could not be asked.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tcp_sessions: Option<u32>,
-    /// Of a client link: who spoke clear text (`app@10.0.0.5:51234`).
+    /// Of a client link: who spoke cleartext (`app@10.0.0.5:51234`).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub cleartext_clients: Vec<String>,
-    /// Of a client link: logins in clear text that the server refused, with the number of its error (`10.0.0.5:51234 (error
+    /// Of a client link: logins in cleartext that the server refused, with the number of its error (`10.0.0.5:51234 (error
     /// 3159)`). No session followed, so they do not make the link plain; the login itself could be read.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub refused_logins: Vec<String>,
@@ -144,7 +151,7 @@ impl LinkSight {
 /// A capture that begins in the middle of a TLS record sees the rest of it before the first header, once per direction.
 /// Source: RFC 8446 section 5.2: a record is at most 2^14 + 256 bytes and a 5-byte header.
 pub const FIRST_RECORD_BYTES_MAX: u64 = (1 << 14) + 256 + 5;
-/// MySQL says hello in clear text before TLS: a greeting (some 100 bytes) from the server; from the client a header of the
+/// MySQL says hello in cleartext before TLS: a greeting (some 100 bytes) from the server; from the client a header of the
 /// PROXY protocol (up to 232 bytes) and an SSLRequest (36 bytes).
 pub const HELLO_BYTES_MAX: u64 = 512;
 /// Of these, the client's own.
@@ -160,7 +167,7 @@ pub struct DirectionCounts {
     pub before_tls_bytes: u64,
     /// Bytes outside of records after TLS had begun.
     pub after_tls_bytes: u64,
-    /// Segments that are whole MySQL packets in clear text.
+    /// Segments that are whole MySQL packets in cleartext.
     pub mysql_segments: u64,
     /// Bytes that the capture knows it did not see (TCP gaps).
     pub missing_bytes: u64,
@@ -173,7 +180,7 @@ pub struct DirectionCounts {
 pub enum NoSession {
     /// It asked for TLS, and the handshake failed or was not finished: nothing but a greeting, alerts and an error passed in clear.
     Handshake,
-    /// It sent a login in clear text, which the server answered with this error.
+    /// It sent a login in cleartext, which the server answered with this error.
     Refused(u16),
 }
 
@@ -232,7 +239,7 @@ pub fn judge_flow(kind: LinkKind, flow: &FlowCounts) -> FlowSeen {
     }
     let speaks_tls = sum(|way| way.tls_bytes) > 0;
     if kind.is_mysql() && flow.saw_start && !speaks_tls {
-        // A whole login and its statements in clear text are shorter than what is allowed before TLS.
+        // A whole login and its statements in cleartext are shorter than what is allowed before TLS.
         return if flow.client.bytes <= SSL_REQUEST_BYTES {
             FlowSeen::Unknown("a connection had said no more than hello")
         } else {
@@ -304,7 +311,7 @@ pub fn some_of(sessions: &[String], max: usize) -> String {
 pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, capture: CaptureState) -> Seen {
     let seen: Vec<(FlowSeen, bool)> =
         flows.iter().map(|flow| (judge_flow(kind, flow), flow.is_own)).collect();
-    // One clear text secret is enough, whatever else is true.
+    // One cleartext secret is enough, whatever else is true.
     if seen.iter().any(|(seen, _)| *seen == FlowSeen::Plain) {
         return Seen::Plain;
     }
@@ -335,8 +342,8 @@ pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, ca
         if !witness.not_captured.is_empty() {
             // Whether they said nothing, or said it elsewhere, no capture can tell.
             return Seen::Unknown(format!(
-                "no packet of {} session(s) was captured (nothing was sent, or not past here), and they may be cleartext: {}",
-                witness.not_captured.len(),
+                "no packet of {} was captured (nothing was sent, or not past here), and cleartext is possible: {}",
+                crate::text::counted(witness.not_captured.len(), "session", "sessions"),
                 some_of(&witness.not_captured, NAMED_MAX)
             ));
         }
@@ -409,7 +416,7 @@ mod tests {
             SOUND,
             "plain",
         );
-        // A canary convicts whatever else is true: one clear text secret is enough.
+        // A canary convicts whatever else is true: one cleartext secret is enough.
         let canary = FlowCounts { server: DirectionCounts { canaries: 1, ..tls(0) }, ..sealed };
         check(canary, CaptureState { control_seen: false, kernel_drops: 9, is_cut: true }, "plain");
     }

@@ -74,7 +74,7 @@ impl std::str::FromStr for Noun {
     }
 }
 
-/// `enable galera,sst,clients`. Nouns are sorted and unique, so the same wish is the same value.
+/// `enable galera,sst,clients`, or `enable` where the nouns follow from the nodes. Nouns are sorted and unique, so the same wish is the same value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     pub verb: Verb,
@@ -96,6 +96,9 @@ impl Change {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nouns: Vec<String> = self.nouns.iter().map(ToString::to_string).collect();
+        if nouns.is_empty() {
+            return write!(f, "{}", self.verb);
+        }
         write!(f, "{} {}", self.verb, nouns.join(","))
     }
 }

@@ -115,10 +115,10 @@ impl fmt::Display for Endpoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum SslMode {
     Disabled,
-    /// TLS where the server offers it, else clear text: anybody on the way can choose the latter.
+    /// TLS where the server offers it, else cleartext: anybody on the way can choose the latter.
     #[default]
     Preferred,
-    /// TLS with whoever answers; never clear text.
+    /// TLS with whoever answers; never cleartext.
     Required,
     /// The chain must lead to the CA.
     VerifyCa,

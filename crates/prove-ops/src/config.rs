@@ -501,7 +501,7 @@ fn option_files(path: &Path, name: &str, matrix: &Matrix, looked: &mut ConfigRev
         looked.unread.push(Unread {
             file: name.to_owned(),
             line: None,
-            why: "it has no group that a client reads: a server's settings are looked at by sealion status"
+            why: "it has no group that a client reads: a server's settings are checked by sealion status"
                 .into(),
         });
     }

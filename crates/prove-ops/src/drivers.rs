@@ -120,7 +120,7 @@ pub struct PromiseCount {
     /// Ways of setting TLS that promise something, where the honest server was accepted.
     pub promising: usize,
     pub broken: usize,
-    /// Of those, the ones that go on in clear text.
+    /// Of those, the ones that go on in cleartext.
     pub in_clear: usize,
 }
 

@@ -70,7 +70,7 @@ pub struct GreetingLook {
     pub plugin: &'static str,
 }
 
-/// What is said in clear text around the wish for TLS.
+/// What is said in cleartext around the wish for TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BeforeTls {
     Nothing,
@@ -88,7 +88,7 @@ pub enum Login {
     Accept,
     /// Switched to `mysql_clear_password`.
     ClearPassword,
-    /// Switched to MariaDB's `dialog`: a question, and an answer in clear text.
+    /// Switched to MariaDB's `dialog`: a question, and an answer in cleartext.
     Dialog,
     /// Switched to `sha256_password`; the key offered is our own.
     Sha256,

@@ -192,7 +192,7 @@ pub struct Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Promise {
     Nothing,
-    /// Never in clear text.
+    /// Never in cleartext.
     Encrypted,
     /// And only with a certificate of the CA.
     Chain,

@@ -344,7 +344,7 @@ impl<'a> Talk<'a> {
     fn go_on(&mut self) {
         let nonce = self.nonce;
         if self.attack.before_tls == BeforeTls::Ok && self.over == Channel::Tls {
-            // Who goes on now was answered by the bytes in clear text: nobody else has said anything.
+            // Who goes on now was answered by the bytes in cleartext: nobody else has said anything.
             self.seen.trace.note("rogue, TLS: sends nothing".into());
             self.is_mute = true;
             self.state = State::Commands;
@@ -695,7 +695,7 @@ fn column(name: &str) -> ColumnDef<'_> {
 mod tests {
     use super::*;
 
-    /// Packets that the honest server answers with to each of these, after a login in clear text.
+    /// Packets that the honest server answers with to each of these, after a login in cleartext.
     fn answers(eof: Capabilities, said: &[&[u8]]) -> Vec<Vec<Vec<u8>>> {
         let mut all = talk(&Attack::HONEST, eof, said);
         assert_eq!(all.remove(0)[0][0], 0, "let in");

@@ -105,7 +105,7 @@ impl Careless {
         }
         match connected {
             Ok(mut session) => this.log_in(&mut session, &greeting.nonce, &head),
-            // An error in clear text: the careless go on without TLS.
+            // An error in cleartext: the careless go on without TLS.
             Err(_) => None,
         }
     }
@@ -130,7 +130,7 @@ impl Careless {
                 AuthAnswer::Ok(_) => break,
                 AuthAnswer::Err(_) => return None,
                 AuthAnswer::SwitchToOldPassword => self.send(stream, b"12345678\0"),
-                // Whatever it is, the password in clear text is the most careless answer.
+                // Whatever it is, the password in cleartext is the most careless answer.
                 AuthAnswer::Switch(_) | AuthAnswer::More(_) => self.send(stream, &clear),
             }
         }
@@ -313,7 +313,7 @@ fn what_is_given_away_is_compared_and_another_password_is_not_taken_for_it() {
     options.tls.mode = SslMode::Disabled;
     let refused = Client::connect(&options).unwrap_err().to_string();
     let (verdict, seen) = verdict(&rogue, strip);
-    // Our own client gives no clear password away over clear text, and its answer does not fit.
+    // Our own client gives no clear password away over cleartext, and its answer does not fit.
     assert_eq!(
         (verdict, seen.login_fits),
         (Verdict::LoginThenRefused(Channel::Clear), Some(false)),

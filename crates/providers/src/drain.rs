@@ -26,15 +26,15 @@ pub fn drained(world: &mut World<'_>, name: &NodeName, sign: &str) -> Result<Str
         }
         if took >= limits.drain_ms_max && seen.busy == 0 {
             return Ok(format!(
-                "{} sessions did not leave within {took} ms and will be cut; none had a statement or a transaction open when last asked",
-                seen.users
+                "{} did not leave within {took} ms and will be cut; none had a statement or a transaction open when last asked",
+                model::text::counted(seen.users, "session", "sessions")
             ));
         }
         if took >= limits.drain_ms_max + limits.drain_more_ms_max {
             return Err(StepError(format!(
-                "{name} could not be drained\n  why:  {} sessions still have work under way after {} s, though {sign}\n  next: take it out of the proxy by hand (or set `drain` in \
+                "{name} could not be drained\n  why:  {} work under way after {} s, though {sign}\n  next: take it out of the proxy by hand (or set `drain` in \
                  the inventory), then sealion resume",
-                seen.busy,
+                model::text::counted(seen.busy, "session still has", "sessions still have"),
                 took / 1000
             )));
         }

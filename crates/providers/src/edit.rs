@@ -247,7 +247,7 @@ impl FileEdit {
             .and_then(|()| host.replace(&self.file, before, after))
             .map_err(|error| match error {
                 HostError::Changed { .. } => {
-                    format!("{}: {error}\n  next: sealion resume looks at it again", node.name())
+                    format!("{}: {error}\n  next: sealion resume checks it again", node.name())
                 }
                 error => error.to_string(),
             })

@@ -87,7 +87,7 @@ fn forget_placed_at(world: &mut World<'_>, name: &NodeName) -> Result<Vec<PathBu
     let dir = node.spec().tls_dir.display().to_string();
     let unknown = |error: change::StepError| {
         format!(
-            "whether anything needs what lies in {dir} cannot be told ({})",
+            "whether anything needs what lies in {dir} cannot be determined ({})",
             error.0.lines().next().unwrap_or("")
         )
     };

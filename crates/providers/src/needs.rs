@@ -34,7 +34,7 @@ pub fn file_edit(node: &NodeName, file: &Path, state_dir: &Path, before: &[u8], 
 /// The nearest directory above `path`, or itself, that is there.
 ///
 /// # Errors
-/// That cannot be told.
+/// That cannot be determined.
 pub fn existing(host: &dyn ReadHost, path: &Path) -> Result<PathBuf, HostError> {
     for dir in path.ancestors() {
         if host.facts(dir)?.is_some_and(|facts| facts.is_dir) {

@@ -24,8 +24,12 @@ pub enum Role {
 pub trait Topology: Sync {
     /// As plans have it.
     fn name(&self) -> &'static str;
-    /// What a change without nouns is about.
+    /// All that can be changed where nodes replicate so; what a change without nouns is about, if these nodes have all of it.
     fn nouns(&self) -> &'static [Noun];
+    /// What a change of these nodes without nouns is about.
+    fn default_nouns(&self, _: &mut [Box<dyn WriteNode + '_>]) -> &'static [Noun] {
+        self.nouns()
+    }
     /// What `view`'s server is in it.
     ///
     /// # Errors
@@ -52,7 +56,7 @@ pub trait Topology: Sync {
     /// option files.
     ///
     /// # Errors
-    /// That cannot be told.
+    /// That cannot be determined.
     fn key_user(
         &self,
         node: &mut dyn WriteNode,

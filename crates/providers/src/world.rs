@@ -168,7 +168,7 @@ impl Runner for World<'_> {
             let has = has.unwrap_or_default();
             if is_of_another(&has, &whole, &copy) {
                 return Err(StepError(format!(
-                    "another sealion goes on with this change: {} on {} tells more than this journal, or something else\n  why:  a \
+                    "another sealion continues this change: {} on {} contains more than this journal, or something else\n  why:  a \
                      copy is never made shorter\n  next: see who that is (sealion status names the holder of the lease); when it has \
                      ended: sealion resume",
                     copy.display(),

@@ -57,7 +57,7 @@ metrics! {
     SCAN_LAST_SUCCESS = "sealion_scan_last_success_timestamp_seconds", Gauge, ["cluster", "server"],
         "When the server last answered, seconds since 1970; no sample where it never did.";
     SCAN_INTERVAL = "sealion_scan_interval_seconds", Gauge, ["cluster"],
-        "How often the cluster is looked at.";
+        "How often the cluster is checked.";
     SCAN_DURATION = "sealion_scan_duration_seconds", Histogram, ["cluster"],
         "How long looks took, failed ones among them.";
     SCAN_ERRORS = "sealion_scan_errors_total", Counter, ["cluster", "server", "reason"],

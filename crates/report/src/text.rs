@@ -87,7 +87,10 @@ fn at_rest(rest: &AtRest) -> String {
     let never = files(|verdict| verdict == RestVerdictWord::Never);
     let unknown = files(|verdict| verdict == RestVerdictWord::Unknown);
     let tail = if unknown > 0 { format!(", {unknown} unknown") } else { String::new() };
-    format!("{plain} of {} files of {} are plain, {never} can be nothing else{tail}", rest.files, rest.node)
+    format!(
+        "{plain} of {} files of {} are plain; {never} more cannot be encrypted{tail}",
+        rest.files, rest.node
+    )
 }
 
 #[derive(Default)]
@@ -102,7 +105,22 @@ impl Page {
     }
 
     fn figure(&mut self, what: &str, value: &str) {
-        self.line(&fitted(&format!("  {what:<24} {}", printable(value)), COLUMNS_MAX));
+        // What is too long goes on under itself: a figure that is cut says something else.
+        let mark = format!("  {what:<24} ");
+        let mut lines: Vec<String> = vec![];
+        for word in printable(value).split_whitespace() {
+            match lines.last_mut() {
+                Some(line) if mark.len() + line.chars().count() + 1 + word.chars().count() <= COLUMNS_MAX => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                _ => lines.push(fitted(word, COLUMNS_MAX - mark.len())),
+            }
+        }
+        for (at, line) in lines.iter().enumerate() {
+            let indent = if at == 0 { mark.clone() } else { " ".repeat(mark.len()) };
+            self.line(&format!("{indent}{line}"));
+        }
     }
 
     fn wrapped(&mut self, indent: usize, text: &str) {

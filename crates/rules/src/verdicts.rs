@@ -9,6 +9,11 @@ pub fn unknown(value: &Value) -> Verdict {
     })
 }
 
+/// `1 session`, `2 sessions`.
+pub fn sessions(count: i64) -> String {
+    model::text::counted(count, "session", "sessions")
+}
+
 pub fn yes(value: &Value, otherwise: &str) -> Verdict {
     match value {
         Value::Bool(true) => Verdict::Pass,

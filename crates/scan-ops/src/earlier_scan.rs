@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use report::shape::{SCAN_SCHEMA_ID, ScanReport, TargetRow};
+use report::shape::{SCAN_SCHEMA_ID, ScanReport, TargetRow, is_schema};
 
 use super::{Depth, Intrusive, ProxyVersion, depth_word, rows};
 use site::OpsError;
@@ -30,7 +30,7 @@ pub fn read(path: &Path) -> Result<ScanReport, OpsError> {
     let value: serde_json::Value =
         serde_json::from_slice(&bytes).map_err(|error| refuse(error.to_string()))?;
     let schema = value.get("schema").and_then(serde_json::Value::as_str);
-    if schema != Some(SCAN_SCHEMA_ID) {
+    if !schema.is_some_and(|schema| is_schema(schema, SCAN_SCHEMA_ID)) {
         return Err(refuse(format!(
             "its schema is {}, not {SCAN_SCHEMA_ID}",
             schema.map_or_else(|| "not named".into(), |name| format!("\"{}\"", name.escape_default()))
@@ -300,10 +300,11 @@ mod tests {
             let error = read(&path).expect_err(part).to_string();
             assert!(error.contains(part), "{error}");
         };
-        check("{\"schema\": \"sealion.scan/1\"", "line 1");
+        check("{\"schema\": \"sealion/scan/1\"", "line 1");
         check("[]", "not named");
-        check("{\"schema\": \"sealion.demo-report/1\"}", "demo-report/1");
+        check("{\"schema\": \"sealion/demo-report/1\"}", "demo-report/1");
         check("{\"schema\": \"sealion.scan/1\",\n\"sealion_version\": 3}", "line 2");
+        check("{\"schema\": \"sealion/scan/1\",\n\"sealion_version\": 3}", "line 2");
         std::fs::write(&path, serde_json::to_string(&earlier("first")).expect("plain")).expect("writable");
         assert_eq!(read(&path).expect("a result"), earlier("first"));
         let error = read(&dir.path().join("none")).expect_err("no file").to_string();

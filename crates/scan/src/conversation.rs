@@ -38,9 +38,9 @@ pub enum Opening {
     XProtocol,
     /// TLS from the first byte.
     Direct,
-    /// A question of Group Replication, in clear text.
+    /// A question of Group Replication, in cleartext.
     Xcom,
-    /// A greeting, and a login that is refused, in clear text.
+    /// A greeting, and a login that is refused, in cleartext.
     Knock,
 }
 
@@ -535,7 +535,7 @@ impl<'k> Conversation<'k> {
                 let before = self.aftermath.heartbeat_bytes.unwrap_or_default();
                 self.aftermath.heartbeat_bytes = Some(before.max(*bytes));
             }
-            // MySQL's words for a failed handshake, in clear text. Whether they come before the connection breaks is chance.
+            // MySQL's words for a failed handshake, in cleartext. Whether they come before the connection breaks is chance.
             Event::NotTls => {
                 self.aftermath.has_clear_words = true;
                 self.after_all();
@@ -586,7 +586,7 @@ impl<'k> Conversation<'k> {
         }
     }
 
-    /// What a server says in clear text where TLS should begin: MySQL and MariaDB say an ERR packet.
+    /// What a server says in cleartext where TLS should begin: MySQL and MariaDB say an ERR packet.
     fn plain(&mut self, is_last: bool) {
         let mut packets = PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX);
         packets.push(&self.raw);

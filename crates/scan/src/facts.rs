@@ -35,11 +35,11 @@ pub enum Service {
         code: u16,
         message: String,
     },
-    /// A Galera port that speaks first, in clear text. `dynamic`: it also takes TLS.
+    /// A Galera port that speaks first, in cleartext. `dynamic`: it also takes TLS.
     GaleraPlain {
         dynamic: bool,
     },
-    /// A Group Replication port that answers in clear text.
+    /// A Group Replication port that answers in cleartext.
     GroupReplicationPlain {
         protocol_version: u32,
     },
@@ -121,7 +121,7 @@ pub struct Facts {
     pub service: Option<Service>,
     pub port: Port,
     pub tls: Option<Tls>,
-    /// Whether the RSA key of the password plugins is offered in clear text; `None` where it was not asked.
+    /// Whether the RSA key of the password plugins is offered in cleartext; `None` where it was not asked.
     pub public_key: Option<Knocked>,
     /// Why there is less than was asked for.
     pub not_seen: Vec<String>,

@@ -1,4 +1,4 @@
-//! One login that is refused, in clear text, to see whether the server offers the RSA key of its password plugins.
+//! One login that is refused, in cleartext, to see whether the server offers the RSA key of its password plugins.
 //!
 //! A client that takes this key on trust gives the password to whoever puts another in its place. The login is as
 //! [`USER`], whom no server has: it costs a line "access denied" in the server's log, and is asked only where it is wanted.
@@ -22,7 +22,7 @@ const FULL_AUTHENTICATION: &[u8] = &[4];
 const KEY_BYTES_MAX: usize = 8 * 1024;
 /// A server that switches plugins for ever is no server.
 const TURNS_MAX: u32 = 8;
-/// ER_ACCESS_DENIED_ERROR; ER_SECURE_TRANSPORT_REQUIRED: it takes no password in clear text.
+/// ER_ACCESS_DENIED_ERROR; ER_SECURE_TRANSPORT_REQUIRED: it takes no password in cleartext.
 const REFUSED: [u16; 2] = [1045, 3159];
 
 /// What came of it.

@@ -25,7 +25,7 @@ pub enum Spoke {
     Gcomm(Handshake),
     /// What an X Protocol port says that it can.
     XProtocol(Box<x_protocol::Capabilities>),
-    /// A Group Replication port answered in clear text, with this version of its protocol.
+    /// A Group Replication port answered in cleartext, with this version of its protocol.
     Xcom(u32),
     /// What a login that is refused showed.
     Knocked(Knocked),
@@ -78,9 +78,9 @@ pub enum Answer {
     /// SSL 2.0 with these cipher kinds.
     Ssl2(Vec<u32>),
     Alert(Alert),
-    /// A MySQL error in clear text where TLS should begin.
+    /// A MySQL error in cleartext where TLS should begin.
     Error(ErrPacket),
-    /// Other bytes in clear text there.
+    /// Other bytes in cleartext there.
     NotTls(Vec<u8>),
     /// The server closed without a word.
     Closed,

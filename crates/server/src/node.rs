@@ -43,6 +43,16 @@ impl NodeError {
     pub fn is_down(&self) -> bool {
         matches!(self, Self::Down { .. })
     }
+    /// Its text without the name of the node, for whoever has said that already.
+    pub fn unnamed(&self) -> String {
+        let text = self.to_string();
+        let (Self::Down { node, .. }
+        | Self::Silent { node, .. }
+        | Self::Refused { node, .. }
+        | Self::Host { node, .. }) = self;
+        text.strip_prefix(node.as_str())
+            .map_or(text.clone(), |rest| rest.trim_start_matches([':', ' ']).to_owned())
+    }
     /// Its text up to the first line feed, for lists of nodes.
     pub fn first_line(&self) -> String {
         self.to_string().lines().next().unwrap_or("").to_owned()

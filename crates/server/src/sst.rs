@@ -4,7 +4,7 @@
 //! wsrep_sst_common, wsrep_sst_rsync and wsrep_sst_mariabackup of 10.11.19: `encrypt` and `ssl-mode` are those of the server's own
 //! groups, else of `[sst]`, and for mariabackup else of `[xtrabackup]` and `[mariabackup]`. Which of them come first was another way
 //! in other versions of the scripts. `tca`, `tcert`, `tkey` of `[sst]` count, and only where it has none of them `ssl-ca`,
-//! `ssl-cert`, `ssl-key`. Seen: rsync in clear text with `loose-ssl-mode=DISABLED` in `[mysqld]`.
+//! `ssl-cert`, `ssl-key`. Seen: rsync in cleartext with `loose-ssl-mode=DISABLED` in `[mysqld]`.
 
 use crate::node::{NodeError, ReadNode};
 use crate::options::{Effective, Setting};
@@ -155,7 +155,7 @@ impl SstOptions {
             "mariabackup" => match (self.switch(method, "encrypt", of_encrypt), mode) {
                 (Err(why), _) => SstTls::CannotTell(why),
                 (Ok(Switch::KeyBased), _) => {
-                    cannot("encrypt=1 encrypts with a key of its own, which is not TLS and is not looked at")
+                    cannot("encrypt=1 encrypts with a key of its own, which is not TLS and is not checked")
                 }
                 (Ok(Switch::On), _) | (_, Switch::On) if has_key => SstTls::On,
                 (Ok(Switch::On), _) | (_, Switch::On) => {

@@ -222,9 +222,16 @@ impl Cluster {
                 format!("cannot read the inventory {}", path.display()),
                 error.to_string(),
                 "choose another one with --inventory FILE, or draft one: sealion config inventory -h HOST -u USER \
-                 -p > sealion.toml",
+                 -p --out sealion.toml",
             )
         })?;
+        if text.trim().is_empty() {
+            return Err(OpsError::usage(
+                format!("the inventory {} is empty", path.display()),
+                "perhaps the command that should have written it has failed",
+                format!("draft one: sealion config inventory -h HOST -u USER -p --out {}", path.display()),
+            ));
+        }
         let inventory: Inventory = toml::from_str(&text).map_err(|error| {
             OpsError::usage(
                 format!("the inventory {} has an error", path.display()),

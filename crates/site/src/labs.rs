@@ -39,7 +39,7 @@ fn option_file(user: &str, password: &SecretString) -> String {
 }
 
 /// As mysql_native_password stores it. Galera replicates the statement as it was typed, and keeps it in `galera.cache`:
-/// a password in it would lie there in clear text, on every node.
+/// a password in it would lie there in cleartext, on every node.
 fn stored_form(password: &SecretString) -> String {
     let hash = sha1(&sha1(password.expose_secret().as_bytes()));
     format!("*{}", model::hex(&hash).to_uppercase())
@@ -337,14 +337,14 @@ pub fn pids(up: &Up) -> BTreeMap<String, i32> {
 
 /// A private directory for a lab: short, because unix sockets have at most 107 bytes of path.
 pub fn default_dir(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("sealion-{}-{name}", nix::unistd::geteuid().as_raw()))
+    lab::layout::default_dir(name)
 }
 
 /// Enables TLS on a lab's only server, which is no node of a Galera cluster: a CA of the lab's own, a certificate, and
 /// `require_secure_transport`. It is restarted, and asked over TLS whether it is so.
 ///
 /// # Errors
-/// A file cannot be written, the server does not come up, or does not take a client that verifies its certificate.
+/// A file cannot be written, the server does not come up, or does not accept a client that verifies its certificate.
 pub fn encrypt_single(up: &Up) -> Result<(), OpsError> {
     const LAB_DAYS: u32 = 365;
     let internal = |what: &'static str| move |error: &dyn std::fmt::Display| OpsError::internal(what, error);

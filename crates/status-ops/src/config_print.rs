@@ -92,7 +92,7 @@ pub fn print(
             })
         })
         .collect();
-    Ok(Printed { schema: "sealion.config/1", groups, options: rows, notes: effective.notes })
+    Ok(Printed { schema: "sealion/config/1", groups, options: rows, notes: effective.notes })
 }
 
 #[cfg(test)]

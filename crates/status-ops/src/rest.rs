@@ -54,7 +54,7 @@ pub fn rest(
 }
 
 fn cannot_look(dir: &Path, error: &DiskError) -> OpsError {
-    let what = format!("{} cannot be looked at", dir.display());
+    let what = format!("{} cannot be read", dir.display());
     let next = match error {
         DiskError::Unreadable { why, .. } if why.kind() == std::io::ErrorKind::PermissionDenied => {
             "run it as root, or as the user that the server runs as"
@@ -62,7 +62,7 @@ fn cannot_look(dir: &Path, error: &DiskError) -> OpsError {
         DiskError::Unreadable { .. } | DiskError::NotADataDirectory { .. } => {
             "ask the server for its directory: SELECT @@datadir"
         }
-        DiskError::TooMany { .. } => "look at the directories of its databases one by one",
+        DiskError::TooMany { .. } => "check the directories of its databases one by one",
     };
     OpsError::cannot_look(what, error, next)
 }

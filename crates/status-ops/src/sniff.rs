@@ -62,7 +62,7 @@ enum Eye {
     Packets(Capture),
     Far(FarCapture),
     Relay(Box<LabFile>),
-    /// Of a machine elsewhere, with the reason: its links cannot be told.
+    /// Of a machine elsewhere, with the reason: its links cannot be determined.
     Blind {
         machine: String,
         why: String,

@@ -102,7 +102,7 @@ pub fn reach(cluster: &Cluster) -> Result<(), OpsError> {
     };
     let first = text.lines().next().unwrap_or_default();
     Err(OpsError::cannot_look(
-        format!("{} cannot be looked at", spec.name),
+        format!("{} cannot be checked", spec.name),
         part("why:").map_or_else(|| first.to_owned(), |why| format!("{first}: {why}")),
         part("next:")
             .unwrap_or_else(|| "check host, port, user and password, as for mariadb or mysql".into()),
@@ -301,7 +301,7 @@ fn end_in_file(node: &LiveNode, path: &Path) -> Result<Option<i64>, String> {
         Ok(Some(pem)) => leaf_end(&pem).map(Some),
         Err(error) => Err(reason(error)),
     };
-    end.map_err(|why| format!("when the certificate in {} ends cannot be told: {why}", path.display()))
+    end.map_err(|why| format!("when the certificate in {} ends cannot be determined: {why}", path.display()))
 }
 
 /// When a certificate ends: as it is served now, and as it stands in its file.
@@ -462,14 +462,14 @@ fn node_status(
     let is_galera = view.not_galera().is_none();
     let effective = if has_files { Some(node.effective()) } else { None };
     if let Some(Err(error)) = &effective {
-        unseen.push(format!("its option files cannot be read: {}", reason(error)));
+        unseen.push(format!("its option files cannot be read: {}", reason(error.unnamed())));
     }
     let effective = effective.and_then(Result::ok);
     let sst = match (has_files, is_galera) {
         (false, _) => Err("its option files were not read".to_owned()),
         (true, false) => Err("it is not a Galera node".to_owned()),
         (true, true) => SstOptions::of(node)
-            .map_err(|error| format!("its option files cannot be read: {}", reason(error))),
+            .map_err(|error| format!("its option files cannot be read: {}", reason(error.unnamed()))),
     };
     // What stands in files that were not read is not said to be one or the other.
     let of_files = |read: bool, word: &str| if read { word.to_owned() } else { NOT_READ.to_owned() };
@@ -875,7 +875,7 @@ mod tests {
             let value = value(&seen, "n1", fact);
             assert!(matches!(value, Value::Unknown(_)), "{}: {value:?}", fact.name);
         }
-        assert!(unseen.iter().any(|line| line.contains("ends cannot be told")), "{unseen:?}");
+        assert!(unseen.iter().any(|line| line.contains("ends cannot be determined")), "{unseen:?}");
     }
 
     #[test]

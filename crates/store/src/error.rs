@@ -54,7 +54,7 @@ impl StoreError {
                 "check that its directory is there and writable for you, or name another with --store",
             ),
             Some(ErrorCode::SystemIoFailure) => {
-                unreachable(path, "look at the kernel's log; a full or failing disk is the usual cause")
+                unreachable(path, "check the kernel's log; a full or failing disk is the usual cause")
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 unreachable(path, "another sealion is writing to it; try again when it is done")

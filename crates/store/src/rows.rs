@@ -210,7 +210,7 @@ impl Store {
             let value = serde_json::from_str(&json).unwrap_or(Value::String(json));
             reports.insert(kind, value);
         }
-        let export = json!({ "schema": "sealion.run-export/0", "run": run, "reports": reports });
+        let export = json!({ "schema": "sealion/run-export/0", "run": run, "reports": reports });
         Ok(format!("{export:#}\n"))
     }
 

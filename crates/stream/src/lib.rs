@@ -26,6 +26,7 @@ pub use progress::Progress;
 pub use receiver::{ReceiveOptions, Receiver};
 pub use sender::{SendOptions, send};
 pub use tls::{Certificates, Identity};
+pub use tree::can_be_sent;
 
 /// What one copy was.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

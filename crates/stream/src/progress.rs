@@ -1,7 +1,8 @@
 //! How far a copy is, for whoever shows it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::StreamError;
 
@@ -35,6 +36,8 @@ pub struct Progress {
     /// Of all files; 0 as long as that is not known.
     total_bytes: AtomicU64,
     is_stopped: AtomicBool,
+    /// When the two ends had met.
+    met: OnceLock<Instant>,
 }
 
 impl Progress {
@@ -44,6 +47,16 @@ impl Progress {
 
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes.load(Ordering::Relaxed)
+    }
+
+    /// The two ends have met: what comes now is the copy, and no waiting for it.
+    pub(crate) fn begin(&self) {
+        let _ = self.met.set(Instant::now());
+    }
+
+    /// Since the two ends met; `None`: they have not.
+    pub fn copying(&self) -> Option<Duration> {
+        self.met.get().map(Instant::elapsed)
     }
 
     /// Ends the copy at the next piece.

@@ -52,7 +52,7 @@ fn target(path: &Path, why: impl std::fmt::Display) -> StreamError {
     StreamError::Target {
         what: path.display().to_string(),
         why: why.to_string(),
-        next: "make room or mend the disk, remove what was written, and send it again".into(),
+        next: "make room or repair the disk, remove what was written, and send it again".into(),
     }
 }
 
@@ -243,6 +243,7 @@ struct Copy<'r> {
 impl Copy<'_> {
     fn run(&self) -> Result<Summary, StreamError> {
         let Arrived { mut link, session, connections, .. } = self.first()?;
+        self.progress.begin();
         let (tls_version, cipher_suite) = version_and_suite(link.stream().ssl());
         match self.copy(&mut link, session, connections) {
             Ok(summary) => Ok(Summary { connections, tls_version, cipher_suite, ..summary }),

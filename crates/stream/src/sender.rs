@@ -52,6 +52,7 @@ pub fn send(options: &SendOptions, identity: &Identity, progress: &Progress) -> 
     let hello = |connection| Frame::Hello { session, connection, connections };
 
     let mut first = connect(&tls, &options.to, &hello(0))?;
+    progress.begin();
     let (tls_version, cipher_suite) = version_and_suite(first.stream().ssl());
     frame::encode_entries(&tree.entries, |bytes| first.send_bytes(&bytes))?;
     let count = tree.entries.len() as u64;

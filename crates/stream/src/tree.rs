@@ -32,11 +32,28 @@ impl Tree {
 }
 
 fn cannot(path: &Path, error: &io::Error) -> StreamError {
-    StreamError::Source {
-        what: path.display().to_string(),
-        why: error.to_string(),
-        next: "run this as a user who may read all of it; nothing was copied".into(),
-    }
+    let (why, next) = match error.kind() {
+        io::ErrorKind::NotFound => {
+            ("it does not exist".to_owned(), "name a directory of this host; nothing was copied")
+        }
+        io::ErrorKind::NotADirectory => ("it is not a directory".to_owned(), NAME_A_DIRECTORY),
+        io::ErrorKind::PermissionDenied => {
+            (error.to_string(), "run this as a user who may read all of it; nothing was copied")
+        }
+        _ => (error.to_string(), "fix what the system reports, then send it again; nothing was copied"),
+    };
+    StreamError::Source { what: path.display().to_string(), why, next: next.into() }
+}
+
+const NAME_A_DIRECTORY: &str =
+    "name the directory that it is in: whole directories are sent; nothing was copied";
+
+/// Whether `root` is a directory that can be listed, before anybody is asked for anything.
+///
+/// # Errors
+/// It is not.
+pub fn can_be_sent(root: &Path) -> Result<(), StreamError> {
+    fs::read_dir(root).map(drop).map_err(|error| cannot(root, &error))
 }
 
 /// What is different in `now`, for people; `None`: nothing.

@@ -55,7 +55,7 @@ pub enum TrustError {
     KeyIsEncrypted,
     /// The CA's key does not open.
     #[error(
-        "{} does not open\n  why:  the passphrase is wrong, or the file is damaged\n  next: check the passphrase; openssl pkey -in {} -noout tells whether the file is sound",
+        "{} does not open\n  why:  the passphrase is wrong, or the file is damaged\n  next: check the passphrase; openssl pkey -in {} -noout says whether the file is sound",
         path.display(), path.display()
     )]
     WrongPassphrase {

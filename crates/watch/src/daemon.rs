@@ -139,7 +139,7 @@ fn alone(store: &Path, cluster: &str) -> Result<Option<Flock<File>>, OpsError> {
         ))),
         Err((_, why)) => Err(OpsError::cannot_look(
             format!(
-                "whether another sealion watch keeps the cluster {cluster} in {} cannot be told",
+                "whether another sealion watch keeps the cluster {cluster} in {} cannot be determined",
                 store.display()
             ),
             format!("{} cannot be locked: {why}", path.display()),

@@ -116,7 +116,7 @@ fn unseen_pairs(nodes: &[NodeStatus], why: &str) -> Vec<LinkSight> {
             a: a.into(),
             b: b.into(),
             state: LinkState::Unknown,
-            why: format!("no link was looked at: {why}"),
+            why: format!("no link was checked: {why}"),
         })
         .collect()
 }

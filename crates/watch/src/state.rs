@@ -127,7 +127,7 @@ pub struct Sights {
     pub links: Vec<LinkSight>,
     pub certificates: Vec<CertificateSight>,
     pub findings: Vec<FindingSight>,
-    /// Why no link was looked at, and whether that is an error.
+    /// Why no link was checked, and whether that is an error.
     pub wire_unseen: Option<(String, bool)>,
     pub not_looked_at: Vec<String>,
 }
@@ -324,7 +324,7 @@ impl Unseen<'_> {
     }
 
     fn of_link(&self, a: &str, b: &str) -> Option<String> {
-        let of_wire = || self.wire.map(|why| format!("no link was looked at: {why}"));
+        let of_wire = || self.wire.map(|why| format!("no link was checked: {why}"));
         self.of_server(a).or_else(|| self.of_server(b)).or_else(of_wire)
     }
 }
@@ -572,7 +572,7 @@ fn unseen_subject(subject: &str, look: &Look, unseen: &Unseen<'_>) -> Option<Str
                 || ends.strip_suffix(server.as_str()).is_some_and(|rest| rest.ends_with('-'))
         };
         let mut of_ends = look.servers.iter().filter(touches).filter_map(|server| unseen.of_server(server));
-        return of_ends.next().or_else(|| unseen.wire.map(|why| format!("no link was looked at: {why}")));
+        return of_ends.next().or_else(|| unseen.wire.map(|why| format!("no link was checked: {why}")));
     }
     // Of the cluster as a whole: whoever is silent may have been the one to say it.
     unseen.silent.first().map(|server| format!("{server} did not answer"))

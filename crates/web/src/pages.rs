@@ -158,8 +158,7 @@ impl Pages {
     }
 
     pub fn too_slow(&self, is_json: bool) -> Response {
-        let (why, next) =
-            ("it did not answer in time", "reload; if this stays, look at the disk of the store");
+        let (why, next) = ("it did not answer in time", "reload; if this stays, check the disk of the store");
         self.problem(
             &Problem::new(StatusCode::SERVICE_UNAVAILABLE, "The store cannot be read", why, next),
             is_json,

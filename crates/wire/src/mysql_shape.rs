@@ -1,4 +1,4 @@
-//! Does a segment of a connection that was joined in its middle speak MySQL in clear text?
+//! Does a segment of a connection that was joined in its middle speak MySQL in cleartext?
 //!
 //! Nobody can follow such a connection from packet to packet, so each segment is judged alone, and only where its frames
 //! fit exactly: chance makes random bytes (a TLS record that was joined in its middle) fit in less than one of 2^32 segments.
@@ -10,7 +10,7 @@ const COMPRESSED_HEADER_BYTES: usize = 7;
 /// The highest command that a server knows. Source: MariaDB `COM_MULTI` is 0xfe, below it 0x20; MySQL `COM_END` is 0x20.
 const COMMAND_MAX: u8 = 0x20;
 
-/// Whether `segment` is made of whole MySQL packets, in clear text or compressed, as a client or a server sends them once a
+/// Whether `segment` is made of whole MySQL packets, in cleartext or compressed, as a client or a server sends them once a
 /// session is open.
 pub fn is_mysql_segment(segment: &[u8]) -> bool {
     is_compressed(segment) || is_command(segment) || is_answer(segment)

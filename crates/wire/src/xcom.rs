@@ -2,7 +2,7 @@
 //!
 //! A member is silent until its peer names the newest version of the protocol that it speaks; the answer names the one that
 //! both will use. With `group_replication_ssl_mode` other than DISABLED, TLS begins with the first byte and this comes inside.
-//! So an answer to this request in clear text tells that the group's data passes in clear text, or would.
+//! So an answer to this request in cleartext tells that the group's data passes in cleartext, or would.
 //!
 //! Source: `libmysqlgcs/src/bindings/xcom/xcom/xcom_transport.h` of MySQL (the header: version, length, type, tag).
 //! Seen: MySQL 9.7.4, which answers version 1 with 1, and 11 with 10; the header has 12 bytes, the last one is a zero.

@@ -86,7 +86,7 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         let may_be_cleartext = is_mariadb && is_tls == Value::Bool(true) && is_verifying != Value::Bool(true);
         let tls = if may_be_cleartext {
             Value::Unknown(
-                "MariaDB goes on in cleartext where it does not verify its source and this offers no TLS: \
+                "MariaDB falls back to cleartext where it does not verify its source and this offers no TLS: \
                  SL3012 first; sealion status shows what the channel uses"
                     .into(),
             )

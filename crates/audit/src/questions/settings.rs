@@ -202,7 +202,7 @@ fn of_certificate(asking: &mut Asking<'_>) {
         Some(false) => Value::Absent,
         // Seen on 10.11.19: the status is that of the session that asks.
         _ if asking.capabilities.flavour == Flavour::MariaDb => Value::Unknown(
-            "MariaDB tells a session without TLS nothing of its certificate: ask with --ssl-mode=REQUIRED, over the \
+            "MariaDB reports nothing of its certificate to a session without TLS: ask with --ssl-mode=REQUIRED, over the \
              socket too"
                 .into(),
         ),

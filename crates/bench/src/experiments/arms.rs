@@ -153,7 +153,7 @@ pub enum Place {
     Galera {
         between: Between,
     },
-    /// The same, with so much delay between them; TLS with certificates of this key, or clear text.
+    /// The same, with so much delay between them; TLS with certificates of this key, or cleartext.
     Wan {
         tls: Option<Key>,
         one_way_ms: u16,
@@ -180,13 +180,13 @@ pub enum Via {
     Direct,
     /// A relay of ours that keeps every byte for so long, each way, and lets so much pass (0: as much as there is).
     Line { one_way_ms: u16, mbit_per_s: u32 },
-    /// stunnel at both ends; the server itself is spoken to in clear text.
+    /// stunnel at both ends; the server itself is spoken to in cleartext.
     Stunnel,
-    /// `ssh -L`; the server itself is spoken to in clear text.
+    /// `ssh -L`; the server itself is spoken to in cleartext.
     Ssh,
-    /// OpenVPN in user space, over UDP; the server itself is spoken to in clear text.
+    /// OpenVPN in user space, over UDP; the server itself is spoken to in cleartext.
     OpenVpn,
-    /// WireGuard in user space; the server itself is spoken to in clear text.
+    /// WireGuard in user space; the server itself is spoken to in cleartext.
     WireGuard,
 }
 

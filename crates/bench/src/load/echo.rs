@@ -1,4 +1,4 @@
-//! A server that gives back what it gets, in clear text or inside TLS: what a connection costs where there is no database.
+//! A server that gives back what it gets, in cleartext or inside TLS: what a connection costs where there is no database.
 //!
 //! It is made as the servers beside it are: a thread a connection, TLS by OpenSSL, no session tickets.
 

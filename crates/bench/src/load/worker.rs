@@ -534,7 +534,7 @@ impl<'c> Worker<'c> {
         self.fresh = 0;
     }
 
-    /// What is short and in clear text, as far as there is room for it.
+    /// What is short and in cleartext, as far as there is room for it.
     fn send_together(&mut self, outbox: &[usize]) {
         let Some(mut together) = self.together.take() else { return };
         let lanes = &self.lanes;

@@ -27,7 +27,7 @@ macro_rules! from_inventory {
         concat!(
             "Examples:\n",
             $examples,
-            "\n\nNodes, login and paths are read from the inventory. `sealion config inventory -h HOST -u USER -p > sealion.toml`\n\
+            "\n\nNodes, login and paths are read from the inventory. `sealion config inventory -h HOST -u USER -p --out sealion.toml`\n\
              drafts one.\n\nExit codes: 0 done, 2 usage, 4 stopped half-way and resumable, 6 refused, nothing was changed."
         )
     };
@@ -274,7 +274,7 @@ fn change_json(
     let steps: Vec<_> =
         notes.iter().map(|(step, note)| serde_json::json!({"step": step, "note": note})).collect();
     let json = serde_json::json!({
-        "schema": "sealion.change/1", "plan": plan_id, "outcome": outcome, "steps": steps,
+        "schema": "sealion/change/1", "plan": plan_id, "outcome": outcome, "steps": steps,
         "not_proven": not_proven, "took_s": began.elapsed().as_secs_f64(),
     });
     json.to_string()
@@ -318,7 +318,7 @@ fn interrupted(now: Option<&StepNow>, is_up: &dyn Fn(&str) -> Option<bool>) -> S
         let state = match is_up(node) {
             Some(true) => "up: its port accepts connections",
             Some(false) => "down, stopping or starting: its port refuses connections",
-            None => "whether it is up cannot be told",
+            None => "whether it is up cannot be determined",
         };
         lines.push(format!("  node: {node}: {stage}; now {state}"));
     }
@@ -473,7 +473,9 @@ impl Printer {
                 show::tell(&show::fitted_progress(&mark, &note));
             }
             Progress::Failed { id, why } => {
-                show::tell(&format!("{at:6.1} s  {} {id:<8} {why}", show::red(" fail")));
+                // All of it is said at the end.
+                let what = why.lines().next().unwrap_or_default();
+                show::tell(&format!("{at:6.1} s  {} {id:<8} {what}", show::red(" fail")));
             }
             Progress::Line(line) => {
                 show::tell(&show::fitted_progress(&format!("{at:6.1} s         "), &line));

@@ -1,6 +1,7 @@
 //! `sealion config`: effective options, and a first inventory.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use site::OpsError;
@@ -11,7 +12,7 @@ use crate::options::{Connect, Format, Global, TABLE_OR_JSON, connect, formats};
 pub enum ConfigCommand {
     /// Print the effective options, with the file and line that set each
     Print(ConfigArgs),
-    /// Draft a sealion.toml from one server of the cluster
+    /// Draft a sealion.toml from one server, of a cluster or by itself
     Inventory(Box<InventoryArgs>),
 }
 
@@ -39,9 +40,14 @@ pub struct ConfigArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  sealion config inventory -h db1 -u root -p > sealion.toml
+  sealion config inventory -h db1 -u root -p --out sealion.toml
   sealion config inventory --login-path=admin")]
 pub struct InventoryArgs {
+    /// Write the draft to this new FILE; default: print it
+    ///
+    /// Write the draft to this new FILE; default: print it. Where it fails no file is left.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
     #[command(flatten)]
     pub connect: Connect,
 }
@@ -94,6 +100,46 @@ fn inventory(args: &InventoryArgs) -> Result<u8, OpsError> {
     let login = login.map(std::path::absolute).transpose().map_err(|error| {
         OpsError::usage("--defaults-file is not a path", error.to_string(), "give a file")
     })?;
-    print!("{}", change_ops::draft::draft(&cluster, login.as_deref())?);
+    let draft = change_ops::draft::draft(&cluster, login.as_deref())?;
+    let Some(out) = &args.out else {
+        print!("{draft}");
+        return Ok(0);
+    };
+    write_new(out, &draft)?;
+    println!(
+        "{} is written\n  next: check its lines marked CHECK, then: sealion status --inventory {}",
+        out.display(),
+        out.display()
+    );
     Ok(0)
+}
+
+/// A file that is there is somebody's, unless it is empty: a shell makes one before a command behind `>` fails.
+fn write_new(path: &Path, text: &str) -> Result<(), OpsError> {
+    let is_empty = std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() == 0);
+    let file = std::fs::OpenOptions::new().write(true).create(is_empty).create_new(!is_empty).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        let why = if error.kind() == std::io::ErrorKind::AlreadyExists {
+            "it is there already, and is not overwritten".to_owned()
+        } else {
+            error.to_string()
+        };
+        OpsError::usage(format!("cannot write {}", path.display()), why, "name another file with --out")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draft_overwrites_nothing_but_an_empty_file() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("sealion.toml");
+        std::fs::write(&path, "").expect("ours");
+        write_new(&path, "drafted").expect("an empty file is nobody's");
+        let error = write_new(&path, "again").expect_err("it has a text").to_string();
+        assert!(error.contains("not overwritten") && error.contains("--out"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).expect("ours"), "drafted");
+    }
 }

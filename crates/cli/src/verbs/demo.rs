@@ -73,12 +73,11 @@ pub fn demo(args: &DemoArgs) -> Result<u8, OpsError> {
         settings: change_ops::roll::Settings::default(),
     };
     // The lab's supervisor dies with us and takes servers and files along; with --keep they stay.
-    let keep = args.keep;
+    let kept = args.keep.then(|| lab::layout::dir_option(&options.lab.dir));
     ctrlc::set_handler(move || {
-        show::tell(if keep {
-            "\ninterrupted; sealion lab status, sealion lab down"
-        } else {
-            "\ninterrupted; stopping the lab"
+        show::tell(&match &kept {
+            Some(dir) => format!("\ninterrupted\n  next: sealion lab status{dir}, or sealion lab down{dir}"),
+            None => "\ninterrupted; stopping the lab".to_owned(),
         });
         std::process::exit(130);
     })

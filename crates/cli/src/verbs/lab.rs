@@ -4,6 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use ::lab::layout::dir_option;
 use ::lab::supervisor::NodeState;
 use ::lab::{AtDrop, Lab, LabFile, LabOptions, Wait};
 use clap::{Args, Subcommand, ValueEnum};
@@ -206,7 +207,7 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
             if global.format == Format::Json {
                 println!(
                     "{}",
-                    serde_json::json!({"schema": "sealion.lab/1", "lab": file, "nodes": answer.nodes})
+                    serde_json::json!({"schema": "sealion/lab/1", "lab": file, "nodes": answer.nodes})
                 );
                 return Ok(0);
             }
@@ -254,7 +255,7 @@ fn of_node(dir: &Path, node: &str) -> Result<Lab, OpsError> {
         return Err(OpsError::usage(
             format!("the lab has no node {node}"),
             format!("its nodes are {}", names.join(", ")),
-            format!("sealion lab status --dir {}", dir.display()),
+            format!("sealion lab status{}", dir_option(dir)),
         ));
     }
     Ok(lab)
@@ -294,7 +295,7 @@ fn namespace_of_hosts(dir: &Path) -> Result<bool, OpsError> {
         return Err(OpsError::cannot_look(
             "there can be no hosts here",
             "this machine does not allow user namespaces",
-            "sealion lab up galera, without --hosts",
+            format!("sealion lab up galera{}, without --hosts", dir_option(dir)),
         ));
     }
     ::lab::namespace::keep_for_hosts_across_exec()?;
@@ -389,9 +390,7 @@ fn down(dir: &Path) -> Result<u8, OpsError> {
 
 pub(super) fn print_connect(up: &labs::Up) {
     let dir = &up.lab.file.dir;
-    // Without it the same directory is taken.
-    let option =
-        if *dir == labs::default_dir("lab") { String::new() } else { format!(" --dir {}", dir.display()) };
+    let option = dir_option(dir);
     println!("{} in {}; try", show::green("up"), dir.display());
     // MySQL's bundle has no client.
     if up.lab.file.servers.kind == ::lab::ServerKind::MariaDb {
@@ -414,7 +413,11 @@ fn host_pid(file: &LabFile, host: &str) -> Result<i32, OpsError> {
         OpsError::usage(
             format!("the lab has no host \"{host}\""),
             format!("it has {has}"),
-            "sealion lab up galera --hosts",
+            if names.is_empty() {
+                "leave out --host, or start another lab: sealion lab up galera --hosts --dir DIR".to_owned()
+            } else {
+                format!("sealion lab exec{} --host {} -- ...", dir_option(&file.dir), names.join("|"))
+            },
         )
     })
 }
@@ -428,7 +431,7 @@ fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
         return Err(OpsError::cannot_look(
             format!("the lab in {} is not running", dir.display()),
             "its supervisor has ended",
-            "sealion lab up",
+            format!("sealion lab up{}", dir_option(&dir)),
         ));
     }
     if file.namespace {
@@ -439,7 +442,11 @@ fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
         ::lab::namespace::keep_net_raw_across_exec()?;
     }
     let (program, rest) = args.command.split_first().ok_or_else(|| {
-        OpsError::usage("nothing to run", "no program after --", "sealion lab exec -- mariadb")
+        OpsError::usage(
+            "nothing to run",
+            "no program after --",
+            format!("sealion lab exec{} -- mariadb", dir_option(&dir)),
+        )
     })?;
     let name = program.to_string_lossy();
     let program = match name.as_ref() {

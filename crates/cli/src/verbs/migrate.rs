@@ -19,15 +19,18 @@ pub enum MigrateCommand {
     Plan(MigratePlanArgs),
     /// Copy, follow, compare, and move the applications' writes over
     Run(MigrateRunArgs),
-    /// Go on with a migration that was interrupted
+    /// Continue a migration that was interrupted
     #[command(after_long_help = "Examples:
   sealion migrate resume
   sealion migrate resume --name shop --yes 0123456789ab")]
     Resume(MigrateGoOnArgs),
-    /// Take back a migration, as long as the target is not open for writes
-    #[command(after_long_help = "Examples:
+    /// Revert a migration, as long as the target is not open for writes
+    #[command(
+        alias = "undo",
+        after_long_help = "Examples:
   sealion migrate rollback
-  sealion migrate rollback --name shop --yes 0123456789ab")]
+  sealion migrate rollback --name shop --yes 0123456789ab"
+    )]
     Rollback(MigrateGoOnArgs),
     /// Show how far a migration is
     Status(MigrateStatusArgs),
@@ -160,9 +163,12 @@ pub fn migrate(global: &Global, command: &MigrateCommand) -> Result<u8, OpsError
                 show::out(&format!("{json:#}"));
             } else {
                 let how = match stage {
-                    Stage::Open => "not finished: sealion migrate resume, or sealion migrate rollback",
-                    Stage::Migrated => "migrated: the target takes the writes",
-                    Stage::RolledBack => "rolled back: nothing of it is on the target",
+                    Stage::Open => {
+                        let of = migrate_ops::dir_option(&args.name.dir());
+                        format!("not finished: sealion migrate resume{of}, or sealion migrate rollback{of}")
+                    }
+                    Stage::Migrated => "migrated: the target takes the writes".to_owned(),
+                    Stage::RolledBack => "rolled back: nothing of it is on the target".to_owned(),
                 };
                 show::out(&format!("{}: {how}", plan.id));
             }
@@ -217,7 +223,11 @@ fn carry_out(run: impl FnOnce(&mut dyn FnMut(Progress)) -> Result<(), OpsError>)
         }
         Progress::Step { .. } => {}
         Progress::Done { id, note } => show::tell(&show::fitted_progress(&format!("      {id}  "), &note)),
-        Progress::Failed { id, why } => show::tell(&format!("      {id}  {}: {why}", show::red("failed"))),
+        Progress::Failed { id, why } => {
+            // All of it is said at the end.
+            let what = why.lines().next().unwrap_or_default();
+            show::tell(&format!("      {id}  {}: {what}", show::red("failed")));
+        }
         Progress::Line(line) => show::tell(&format!("      {line}")),
     })?;
     Ok(0)

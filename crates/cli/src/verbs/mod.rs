@@ -27,20 +27,22 @@ use site::OpsError;
 use crate::generated;
 use crate::options::Global;
 
-/// Audits, verifies and enables TLS on running MariaDB Galera clusters
+/// Checks, proves, measures and changes the encryption of MySQL and MariaDB servers and clusters
 #[derive(Debug, Parser)]
 #[command(
     name = "sealion",
     version,
     about,
-    long_about = "Audits, verifies and enables TLS on running MariaDB Galera clusters; scans, tests and benchmarks TLS of any MySQL or \
-                  MariaDB server.\n\nCommands that check never change anything. Commands that change something print a plan and ask; \
+    long_about = "Checks, proves, measures and changes the encryption of MySQL and MariaDB.\n\nAny server: scan, audit, status, watch, web, \
+                  prove, bench. Galera clusters, sources with replicas, and single servers: plan, enable, disable, resume, undo; Galera also \
+                  rotate. Data on the move: migrate (MariaDB), send, receive, xbstream, share. To try it: demo, lab.\n\nCommands that check never change anything. Commands that change something print a plan and ask; \
                   if stdin is not a terminal, --yes must give the plan's hash.",
     after_help = "`sealion COMMAND -h` is the short help of a command, `--help` the full one.",
     after_long_help = "Examples:
   sealion demo
   sealion scan db1
   sealion status -h db1 -u monitor -p
+  sealion lab up galera, then: sealion lab exec -- sealion status
 
 Exit codes: 0 all fine, 1 findings at or above --fail-on or an attack that succeeded, 2 usage or bad input, 3 could not check
 (unreachable, no privileges), 4 a change stopped half-way and can be resumed, 5 internal error, 6 refused, nothing was changed,
@@ -57,7 +59,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Start a three-node cluster in cleartext, enable TLS under load, prove it, and write a report
+    /// Start a Galera cluster in cleartext, enable TLS under load, prove it, and write a report
     Demo(demo::DemoArgs),
     /// Scan the TLS of MySQL and MariaDB servers from outside, without a password
     Scan(scan::ScanArgs),
@@ -68,7 +70,7 @@ pub enum Command {
     Prove(prove::ProveCommand),
     /// Show what is configured, what is effective, and what was captured on each link
     Status(Box<status::StatusArgs>),
-    /// Check again and again; tell Prometheus what is plain, unknown, or ends soon
+    /// Check again and again; report to Prometheus what is plain, unknown, or ends soon
     Watch(Box<watch::WatchArgs>),
     /// Show what `sealion watch` keeps, in a browser on this machine
     Web(web::WebArgs),
@@ -76,11 +78,11 @@ pub enum Command {
     Plan(change::plan::PlanArgs),
     /// Apply a plan that was saved with `plan --format json`
     Apply(change::apply::ApplyArgs),
-    /// Enable TLS on the running cluster, node by node
+    /// Enable TLS on running servers, one after the other
     Enable(change::enable::EnableArgs),
-    /// Disable TLS on the running cluster, node by node
+    /// Disable TLS on running servers, one after the other
     Disable(change::enable::DisableArgs),
-    /// Replace certificates and keys without a restart
+    /// Replace certificates and keys of a Galera cluster without a restart
     Rotate(change::enable::RotateArgs),
     /// Finish a change that was interrupted
     Resume(change::resume::ResumeArgs),

@@ -93,7 +93,7 @@ fn runs(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
                 })
             })
             .collect();
-        println!("{}", serde_json::json!({"schema": "sealion.runs/1", "runs": list, "changes": changes}));
+        println!("{}", serde_json::json!({"schema": "sealion/runs/1", "runs": list, "changes": changes}));
         return Ok(0);
     }
     let rows = runs

@@ -11,6 +11,7 @@ use ::report::formats::scan::SCAN_FORMATS;
 use ::report::shape::{ScanReport, SeverityWord, TargetRow};
 use ::scan::interrogation::Depth;
 use ::scan::intrude::Intrusive;
+use model::text::counted;
 use scan_ops::{AgreedOptions, Authorized, Budget, Gate, Listener, Settings, TargetSpec, TypedOptions};
 use site::OpsError;
 
@@ -350,8 +351,8 @@ impl Listener for Progress<'_> {
             let elapsed_s = self.began.elapsed().as_secs_f64();
             let per_s = f64::from(self.ports_done) / elapsed_s;
             show::progress(&format!(
-                "{} ports scanned, {per_s:.1} ports/s, {elapsed_s:.0} s",
-                self.ports_done
+                "{} scanned, {per_s:.1} ports/s, {elapsed_s:.0} s",
+                counted(self.ports_done, "port", "ports")
             ));
             self.line_at = began + PROGRESS_EVERY;
         }
@@ -418,10 +419,14 @@ fn end(report: &ScanReport, began: Instant) -> String {
     table::put(
         &mut out,
         format_args!(
-            "{} of {} ports answered, {} connections, {:.1} s{}",
+            "{} of {} answered, {}, {:.1} s{}",
             report.targets.len() - silent,
-            report.targets.len(),
-            report.targets.iter().fold(0, |sum: u32, row| sum.saturating_add(row.connections)),
+            counted(report.targets.len(), "port", "ports"),
+            counted(
+                report.targets.iter().fold(0, |sum: u32, row| sum.saturating_add(row.connections)),
+                "connection",
+                "connections"
+            ),
             began.elapsed().as_secs_f64(),
             if report.is_complete { "" } else { "; interrupted, the rest was not scanned" }
         ),

@@ -51,6 +51,15 @@ pub enum StatusCommand {
     Rest(Box<rest::StatusRestArgs>),
 }
 
+/// What can be planned for the servers that were looked at.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    /// Their files are not in reach, or a change is open.
+    None,
+    OfNodes,
+    OfServers,
+}
+
 /// So many refused logins of a link are named.
 const REFUSED_NAMED_MAX: usize = 5;
 
@@ -84,7 +93,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     };
     if global.format == Format::Json {
         let json = serde_json::json!({
-            "schema": "sealion.status/1",
+            "schema": "sealion/status/1",
             "sealion_version": env!("CARGO_PKG_VERSION"),
             "cluster": status.cluster,
             "nodes": status.nodes,
@@ -118,10 +127,15 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
         if let Some(unproven) = &unproven {
             println!("{} {unproven}", show::bold("closed without verification:"));
         }
-        // What sealion changes are Galera nodes, and one change at a time.
+        // One change at a time, of servers whose files are in reach.
         let is_node = |row: &status_ops::status::Row| row.what == "galera";
         let has_nodes = status.nodes.iter().any(|node| node.rows.iter().any(is_node));
-        print_status(&status, cluster.has_files && has_nodes && open.is_none());
+        let change = match (cluster.has_files && open.is_none(), has_nodes) {
+            (false, _) => Change::None,
+            (true, true) => Change::OfNodes,
+            (true, false) => Change::OfServers,
+        };
+        print_status(&status, change, args.canaries);
     }
     if status.nodes.iter().all(|node| node.version.is_none()) {
         return Ok(3);
@@ -130,7 +144,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     Ok(exit_code(&status.findings, args.fail_on.map(Severity::from), is_blind))
 }
 
-fn print_status(status: &status_ops::status::Status, is_changeable: bool) {
+fn print_status(status: &status_ops::status::Status, change: Change, has_canaries: bool) {
     let cluster = &status.cluster;
     let is_outside = |node: &status_ops::status::NodeStatus| {
         !node.rows.is_empty()
@@ -152,7 +166,7 @@ fn print_status(status: &status_ops::status::Status, is_changeable: bool) {
         );
         println!("  system       {}   Galera {}", cluster.os_class, cluster.galera_version);
     }
-    let mut rows = Vec::new();
+    let (mut rows, mut below) = (Vec::new(), Vec::new());
     for node in &status.nodes {
         for (at, row) in node.rows.iter().enumerate() {
             rows.push(vec![
@@ -164,18 +178,24 @@ fn print_status(status: &status_ops::status::Status, is_changeable: bool) {
                 expires(row),
             ]);
         }
-        if !node.state.is_empty() && !node.state.starts_with("Synced, Primary") && !is_outside(node) {
-            rows.push(vec![node.node.clone(), "state".into(), node.state.clone()]);
+        if !node.state.is_empty()
+            && !node.state.starts_with("Synced, Primary")
+            && !is_outside(node)
+            && node.why_not.is_none()
+        {
+            below.push(format!("{} state: {}", node.node, node.state));
         }
         if let Some(why) = &node.why_not {
-            rows.push(vec![
-                node.node.clone(),
-                "no answer".into(),
-                why.lines().map(str::trim).collect::<Vec<_>>().join("; "),
-            ]);
+            let dash = || "-".to_owned();
+            rows.push(vec![node.node.clone(), "no answer".into(), dash(), dash(), dash(), dash()]);
+            let why = why.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+            below.push(format!("{} no answer: {why}", node.node));
         }
     }
     println!("{}", show::table(&["node", "traffic", "configured", "effective", "seen", "expires"], rows));
+    for line in below {
+        println!("{}", show::fitted("  ", &line));
+    }
     for node in &status.nodes {
         for row in node.rows.iter().filter(|row| row.certificate.is_some()) {
             let path = |path: &Option<std::path::PathBuf>| {
@@ -190,13 +210,17 @@ fn print_status(status: &status_ops::status::Status, is_changeable: bool) {
             );
         }
     }
-    print_findings(status, is_changeable);
+    print_findings(status, change, has_canaries);
     for line in &status.not_applicable {
         println!("not applicable: {line}");
     }
     for sight in status.sights.iter().filter(|sight| !sight.refused_logins.is_empty()) {
         let who = some_of(&sight.refused_logins, REFUSED_NAMED_MAX);
-        let text = format!("{}: {who}; no session followed, but the login packet could be read", sight.link);
+        let link = sight.link.to_string();
+        let text = format!(
+            "{}: {who}; no session followed, but the login packet could be read",
+            model::text::said(&link)
+        );
         println!("{}", show::fitted("cleartext logins refused: ", &text));
     }
     for line in &status.not_looked_at {
@@ -214,7 +238,7 @@ fn expires(row: &status_ops::status::Row) -> String {
     }
 }
 
-fn print_findings(status: &status_ops::status::Status, is_changeable: bool) {
+fn print_findings(status: &status_ops::status::Status, change: Change, has_canaries: bool) {
     let groups = by_rule(&status.findings);
     if groups.is_empty() {
         println!("{}", show::green("no findings"));
@@ -224,28 +248,75 @@ fn print_findings(status: &status_ops::status::Status, is_changeable: bool) {
     for group in &groups {
         print!("{}", group.rendered());
     }
-    for line in next_commands(&groups, is_changeable) {
+    let is_unknown = |sight: &model::LinkSight| matches!(sight.seen, model::Seen::Unknown(_));
+    let is_idle = !has_canaries && status.sights.iter().any(is_unknown);
+    for line in next_commands(&groups, change, is_idle) {
         println!("{line}");
     }
 }
 
 /// What a person would type now.
-fn next_commands(groups: &[RuleFindings<'_>], is_changeable: bool) -> Vec<String> {
+fn next_commands(groups: &[RuleFindings<'_>], change: Change, is_idle: bool) -> Vec<String> {
     let failed = |group: &&RuleFindings<'_>| matches!(group.first.verdict, Verdict::Fail(_));
     let Some(first) = groups.first() else { return vec![] };
     let mut nouns: Vec<&str> = Vec::new();
-    for noun in ["galera", "sst", "clients"] {
+    for noun in ["galera", "sst", "replication", "clients"] {
         let helps =
             |group: &RuleFindings<'_>| group.first.remedy.starts_with(&format!("sealion enable {noun}"));
         if groups.iter().filter(failed).any(helps) {
             nouns.push(noun);
         }
     }
-    let mut lines = vec![String::new()];
-    if !nouns.is_empty() && is_changeable {
-        lines.push(format!("next: sealion plan enable {}", nouns.join(",")));
+    let mut commands = Vec::new();
+    match change {
+        Change::OfNodes if !nouns.is_empty() => {
+            commands.push(format!("sealion plan enable {}", nouns.join(",")));
+        }
+        // Clients alone are refused where a replica connects without TLS, and replication alone where its source offers none.
+        Change::OfServers if !nouns.is_empty() => commands.push("sealion plan enable".into()),
+        _ => {}
     }
-    let mark = if lines.len() == 1 { "next: " } else { "      " };
-    lines.push(format!("{mark}sealion explain {}   what a rule means, and how to fix it", first.first.rule));
-    lines
+    if is_idle {
+        commands.push(
+            "sealion status --canaries   test rows, so that idle links carry something to check".into(),
+        );
+    }
+    commands.push(format!("sealion explain {}   what a rule means, and how to fix it", first.first.rule));
+    let mark = |at: usize| if at == 0 { "next: " } else { "      " };
+    let lines = commands.iter().enumerate().map(|(at, command)| format!("{}{command}", mark(at)));
+    std::iter::once(String::new()).chain(lines).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Finding;
+
+    use super::*;
+
+    #[test]
+    fn what_is_next_names_the_change_and_the_test_rows_of_an_idle_link() {
+        let finding = |rule: &str, verdict, remedy: &str| Finding {
+            rule: rule.into(),
+            title: String::new(),
+            severity: Severity::High,
+            subject: "n1".into(),
+            verdict,
+            observations: vec![],
+            remedy: remedy.into(),
+        };
+        let all = [
+            finding("SL1004", Verdict::Unknown("idle".into()), "sealion enable clients"),
+            finding("SL2001", Verdict::Fail("no certificate".into()), "sealion enable clients"),
+            finding("SL3101", Verdict::Fail("plain".into()), "sealion enable replication"),
+        ];
+        let groups = by_rule(&all);
+        let lines = next_commands(&groups, Change::OfNodes, true);
+        assert_eq!(lines[1], "next: sealion plan enable replication,clients");
+        assert!(lines[2].starts_with("      sealion status --canaries"), "{lines:?}");
+        assert!(lines[3].starts_with("      sealion explain SL1004"), "{lines:?}");
+        let lines = next_commands(&groups[..1], Change::OfServers, true);
+        assert!(lines[1].starts_with("next: sealion status --canaries"), "{lines:?}");
+        assert_eq!(next_commands(&groups, Change::OfServers, false)[1], "next: sealion plan enable");
+        assert_eq!(next_commands(&groups, Change::None, false).len(), 2);
+    }
 }

@@ -160,6 +160,7 @@ fn print(
     role: &str,
     directory: &std::path::Path,
     began_unix_ms: u64,
+    progress: &Progress,
     summary: &Summary,
 ) -> Result<(), OpsError> {
     let ended_unix_ms = model::Clock::unix_ms(&model::SystemClock);
@@ -187,17 +188,18 @@ fn print(
         );
         return Ok(());
     }
-    let seconds = (ended_unix_ms.saturating_sub(began_unix_ms) as f64 / 1000.0).max(0.001);
+    // Without the time that one end has waited for the other.
+    let seconds = progress.copying().unwrap_or_default().as_secs_f64().max(0.001);
     let how = if role == "sender" { "sent, and on the receiver's disk" } else { "received, and on the disk" };
     show::out(&format!(
-        "{how}: {} files, {} ({} with holes) in {seconds:.1} s, {}/s\n{}, {}, {} connections, both ends authenticated",
-        summary.files,
+        "{how}: {}, {} ({} with holes) in {seconds:.1} s, {}/s\n{}, {}, {}, both ends authenticated",
+        model::text::counted(summary.files, "file", "files"),
         amount(summary.data_bytes as f64),
         amount(summary.size_bytes as f64),
         amount(summary.data_bytes as f64 / seconds),
         summary.tls_version,
         summary.cipher_suite,
-        summary.connections,
+        model::text::counted(summary.connections, "connection", "connections"),
     ));
     for path in &summary.left_out {
         show::out(&format!("not sent: {} (a socket, a pipe or a device)", path.display()));

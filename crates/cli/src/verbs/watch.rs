@@ -132,9 +132,9 @@ fn described(change: &Change) -> String {
 
 fn print_summary(summary: &::report::shape::WatchSummary) {
     println!(
-        "{}: {} servers, {} silent, {} not asked; links: {} plain, {} encrypted, {} unknown",
+        "{}: {}, {} silent, {} not asked; links: {} plain, {} encrypted, {} unknown",
         summary.cluster,
-        summary.servers,
+        model::text::counted(summary.servers, "server", "servers"),
         summary.servers_silent,
         summary.servers_unknown,
         summary.links_plain,

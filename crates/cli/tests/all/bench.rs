@@ -31,10 +31,10 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn what_cannot_be_named_compared_or_written_is_an_error_with_what_to_do() {
     let home = tempfile::tempdir().unwrap();
-    std::fs::write(home.path().join("bad.json"), "{\"schema\": \"sealion.scan/1\"}").unwrap();
+    std::fs::write(home.path().join("bad.json"), "{\"schema\": \"sealion/scan/1\"}").unwrap();
     for (words, word) in [
         (&["show", "nothing"][..], "sealion bench runs"),
-        (&["show", "bad.json"], "sealion.scan/1"),
+        (&["show", "bad.json"], "sealion/scan/1"),
         (&["compare", "run.json", "load.json"], "cannot compare"),
         (&["export", "2026"], "no run is saved"),
         (&["show", "run.json", "--html", "no/such/place.html"], "cannot write"),

@@ -104,7 +104,7 @@ pub enum NotASpace {
     Other,
     #[error("page 0 gives a page size that InnoDB does not have")]
     PageSize,
-    #[error("page 0 does not tell whether MariaDB or MySQL wrote it")]
+    #[error("page 0 does not say whether MariaDB or MySQL wrote it")]
     Family,
 }
 

@@ -1,4 +1,4 @@
-//! Packets over a stream, in clear text or inside TLS.
+//! Packets over a stream, in cleartext or inside TLS.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;

@@ -544,7 +544,7 @@ impl Client {
         set.map_err(|error| self.channel.doing("setting a timeout").io(&error))
     }
 
-    /// `None` means clear text.
+    /// `None` means cleartext.
     pub fn tls(&self) -> Option<&TlsInfo> {
         self.tls.as_ref()
     }

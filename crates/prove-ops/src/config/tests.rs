@@ -237,7 +237,7 @@ fn who_goes_through_a_socket_is_accused_of_nothing() {
         "database.yml",
         "production:\n  adapter: mysql2\n  host: db\n  socket: /s\n  sslverify: true\n",
     );
-    let fix = only(&said).0.predictions[0].fix.clone().expect("it goes on in clear text");
+    let fix = only(&said).0.predictions[0].fix.clone().expect("it goes on in cleartext");
     assert!(fix.remove.iter().all(|setting| setting.key != "socket"), "{fix:?}");
     // Beside another host PHP takes no socket, Go's `localhost` is a network's, and a file's socket is for who names no host.
     for (name, text) in [

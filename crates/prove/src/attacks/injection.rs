@@ -1,4 +1,4 @@
-//! Bytes in clear text, before the certificate that would have been right.
+//! Bytes in cleartext, before the certificate that would have been right.
 
 use crate::attack::{Attack, BeforeTls, Family};
 

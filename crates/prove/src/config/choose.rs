@@ -162,7 +162,7 @@ fn fact(settings: &Settings, key: &Key, given: &SettingValue) -> Result<Option<V
     let is_nothing = key.kind == Kind::Ca && is_nothing_when_empty(settings, key);
     match (key.kind, given) {
         (Kind::Beside, _) => Ok(None),
-        (Kind::Elsewhere, _) => Err("the settings stand in the file that it names; look at that one".into()),
+        (Kind::Elsewhere, _) => Err("the settings stand in the file that it names; check that one".into()),
         (_, SettingValue::Unread(why)) => Err(why.clone()),
         (_, SettingValue::Text(text)) if text.is_empty() && is_nothing => Ok(None),
         (_, SettingValue::Text(text)) if text.is_empty() => {

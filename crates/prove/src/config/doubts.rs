@@ -233,7 +233,7 @@ fn names_handed_on(text: &str) -> Option<(usize, String)> {
 mod tests {
     use super::*;
 
-    /// Files of an outsider that were said to be safe, and whose drivers spoke clear text or took any certificate.
+    /// Files of an outsider that were said to be safe, and whose drivers spoke cleartext or took any certificate.
     #[test]
     fn what_works_from_afar_is_a_doubt() {
         let check = |form: &str, text: &str| assert!(of_file(form, text).is_some(), "{form}: {text}");

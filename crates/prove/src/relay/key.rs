@@ -55,7 +55,7 @@ pub enum KeyTaken {
     KnowsTheKey,
     /// It was opened; `Some`: compared with the one that was given.
     Taken(Option<bool>),
-    /// It was sent in clear text, without any key.
+    /// It was sent in cleartext, without any key.
     TakenInClear(Option<bool>),
 }
 

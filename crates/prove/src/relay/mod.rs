@@ -112,7 +112,7 @@ pub enum Stripped {
     Refused,
     /// It asked for TLS although none was offered, and got the server's.
     AskedAnyway,
-    /// It logged in in clear text.
+    /// It logged in in cleartext.
     WentOn,
 }
 

@@ -95,9 +95,9 @@ pub struct ConnectionSummary {
     pub missing_bytes: u64,
     /// Compressed bytes that could not be read.
     pub unread_bytes: u64,
-    /// Of MySQL: bytes in clear text that could not be followed, those that could not be unpacked among them.
+    /// Of MySQL: bytes in cleartext that could not be followed, those that could not be unpacked among them.
     pub unfollowed_bytes: u64,
-    /// Whether it is in clear text or TLS cannot be told: too little was seen, or not the same by all who looked.
+    /// Whether it is in cleartext or TLS cannot be determined: too little was seen, or not the same by all who looked.
     pub is_undecided: bool,
     /// Segments that were sent twice with different bytes: what the peer took is not known.
     pub conflicting_segments: u64,

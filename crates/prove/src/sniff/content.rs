@@ -1,6 +1,6 @@
 //! What bytes look like: encrypted, text, or neither. Nothing is kept of them but how often which kind was there.
 //!
-//! What a cipher puts out cannot be told from chance, so each byte is as frequent as any other. Text is not, and neither is
+//! What a cipher puts out cannot be determined from chance, so each byte is as frequent as any other. Text is not, and neither is
 //! any table of numbers. Files that are compressed look like chance too: of them this says nothing.
 
 /// So many bytes are counted of a sample: more say nothing new.
@@ -96,7 +96,7 @@ mod tests {
         sample.look()
     }
 
-    /// As in `joined`: what cannot be told from encrypted bytes.
+    /// As in `joined`: what cannot be determined from encrypted bytes.
     fn noise(bytes: usize, seed: u32) -> Vec<u8> {
         super::super::joined::tests::noise(bytes, seed.wrapping_mul(2_654_435_761))
     }

@@ -282,7 +282,7 @@ pub mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What cannot be told from encrypted bytes, and is the same each time.
+    /// What cannot be determined from encrypted bytes, and is the same each time.
     pub fn noise(bytes: usize, mut seed: u32) -> Vec<u8> {
         let mut next = || {
             seed ^= seed << 13;

@@ -24,7 +24,7 @@ pub fn equip(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
             return Err(StepError(format!("{name} runs; a running node is changed by `sealion enable`")));
         }
         Alive::CannotTell(why) => {
-            return Err(StepError(format!("whether {name} runs cannot be told: {why}")));
+            return Err(StepError(format!("whether {name} runs cannot be determined: {why}")));
         }
     }
     place(node, &leaf, &ca_pem)?;

@@ -96,7 +96,8 @@ fn impact(steps: &[Step], nodes: usize) -> Vec<String> {
     let mut impact = Vec::new();
     if restarts > 0 {
         impact.push(format!(
-            "{restarts} server restarts, one node at a time, each drained first; {} of {nodes} nodes serve at any moment",
+            "{}, one node at a time, each drained first; {} of {nodes} nodes serve at any moment",
+            model::text::counted(restarts, "server restart", "server restarts"),
             nodes.saturating_sub(1)
         ));
         impact.push(

@@ -132,7 +132,7 @@ fn did_not_come_back(node: &mut dyn ReadNode, why: &str) -> StepError {
         .collect();
     let tail = tail[tail.len().saturating_sub(3)..].join("\n        ");
     StepError(format!(
-        "{} did not come back\n  why:  {why}; its log says:\n        {tail}\n  next: sealion resume (tries again) or sealion undo (goes back)",
+        "{} did not come back\n  why:  {why}; its log says:\n        {tail}\n  next: sealion resume (tries again) or sealion undo (reverts)",
         node.name()
     ))
 }
@@ -154,7 +154,7 @@ const START_LOG_LINES: usize = 60;
 pub enum Sign {
     /// It passes by itself.
     Passes(&'static str),
-    /// The same words, and whether another node is in a primary component cannot be told.
+    /// The same words, and whether another node is in a primary component cannot be determined.
     Unasked,
     /// The same words, and no other node is in a primary component: its old UUID stays in their view until they are one again.
     /// Seen on Galera 26.4.23: 16 of 16 starts ended so.

@@ -32,7 +32,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 problems.push(problem(
                     name,
                     format!("{option} is given on the server's command line"),
-                    "it reads files or groups that sealion does not look at, and they may win over what would be written",
+                    "it reads files or groups that sealion does not read, and they may win over what would be written",
                     "move these options into the file that the inventory names, restart the node without it, plan again",
                 ));
             }

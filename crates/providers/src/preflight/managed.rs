@@ -39,7 +39,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             Err(error) => {
                 problems.push(problem(
                     name,
-                    format!("whether another tool writes {} cannot be told", setting.file.display()),
+                    format!("whether another tool writes {} cannot be determined", setting.file.display()),
                     error.to_string(),
                     "check the path and the rights of this user",
                 ));
@@ -55,7 +55,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 problems.push(problem(
                     name,
                     format!("{} is written by {tool}", setting.file.display()),
-                    format!("line {} says so; its next run would take TLS away again, node by node", at + 1),
+                    format!("line {} says so; its next run would remove TLS again, node by node", at + 1),
                     "sealion plan --format diff shows what to put into that tool's template",
                 ));
                 break;

@@ -41,6 +41,9 @@ impl Seen<'_> {
     }
 }
 
+/// The name of a check whether the change is there at all for nodes that replicate so. It comes first.
+pub const NOUNS: &str = "nouns";
+
 pub type Check = fn(&mut World<'_>, &Seen<'_>) -> Vec<Problem>;
 
 /// Runs every check. Empty: the change may be planned.
@@ -48,11 +51,15 @@ pub fn preflight(world: &mut World<'_>, change: &Change) -> Vec<Problem> {
     let views = world.views();
     let seen = Seen { change, views };
     let mut problems: Vec<Problem> = Vec::new();
-    for (_, check) in world.topology.checks() {
+    for (name, check) in world.topology.checks() {
         for problem in check(world, &seen) {
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
+        }
+        // Of a change that is not there for these nodes, nothing else matters.
+        if *name == NOUNS && !problems.is_empty() {
+            break;
         }
     }
     problems
@@ -74,7 +81,7 @@ pub fn problem(
 
 /// Every check that reads option files says it in the same words, so that it is told once.
 pub fn unreadable_options(name: &NodeName, error: &NodeError) -> Problem {
-    problem(name, "its option files cannot be read", error.to_string(), "mend the file, then try again")
+    problem(name, "its option files cannot be read", error.unnamed(), "fix the file, then try again")
 }
 
 /// A node that does not answer, or lets nobody in.

@@ -45,7 +45,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 Ok(_) => {}
                 Err(error) => problems.push(problem(
                     name,
-                    "its option file cannot be looked at",
+                    "its option file cannot be read",
                     error.to_string(),
                     "check the path and the rights of this user",
                 )),
@@ -58,7 +58,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 Err(error) => {
                     problems.push(problem(
                         name,
-                        format!("whether {} can be written to cannot be told", dir.display()),
+                        format!("whether {} can be written to cannot be determined", dir.display()),
                         error.to_string(),
                         "check the path and the rights of this user",
                     ));

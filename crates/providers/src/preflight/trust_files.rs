@@ -40,7 +40,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
                 problems.push(problem(
                     name,
-                    format!("what lies in {} cannot be told", tls_dir.display()),
+                    format!("what lies in {} cannot be determined", tls_dir.display()),
                     error.to_string(),
                     "check the path and the rights of this user; nothing is written over what cannot be read",
                 ));
@@ -53,7 +53,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                     name,
                     format!("there is no certificate in {} to rotate", tls_dir.display()),
                     "the directory has none of the files that sealion writes",
-                    "sealion enable galera,sst,clients",
+                    "sealion enable",
                 ));
             }
             continue;

@@ -30,6 +30,15 @@ impl Topology for Replication {
         &Noun::OF_REPLICAS
     }
 
+    /// A server that is alone in its inventory and has no channel replicates nothing.
+    fn default_nouns(&self, nodes: &mut [Box<dyn WriteNode + '_>]) -> &'static [Noun] {
+        let replicates_nothing = match nodes {
+            [alone] => alone.channels().is_ok_and(|channels| channels.is_empty()),
+            _ => false,
+        };
+        if replicates_nothing { &[Noun::Clients] } else { self.nouns() }
+    }
+
     fn role(&self, view: &NodeView) -> Result<Role, String> {
         if view.is_galera() {
             return Err("it is a node of a Galera cluster (wsrep_on is ON)".into());

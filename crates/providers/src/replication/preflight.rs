@@ -7,13 +7,13 @@ use server::{Channel, NodeSpec, ThreadState, Trust};
 
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::preflight::{
-    Check, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
+    Check, NOUNS, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
     service_commands, trust_files, unreadable_options,
 };
 use crate::world::World;
 
 pub const CHECKS: &[(&str, Check)] = &[
-    ("nouns", nouns),
+    (NOUNS, nouns),
     ("servers", servers),
     ("elsewhere", elsewhere::check),
     ("channels", channels),
@@ -27,24 +27,23 @@ pub const CHECKS: &[(&str, Check)] = &[
 ];
 
 fn nouns(_: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    if seen.change.has(Noun::Galera) || seen.change.has(Noun::Sst) {
-        problems.push(problem(
-            "cluster",
-            "its nodes are no Galera cluster",
-            "galera and sst are changed where nodes are members of one",
-            format!("sealion plan {} replication,clients", seen.change.verb),
-        ));
-    }
     if seen.change.verb == Verb::Rotate {
-        problems.push(problem(
+        return vec![problem(
             "cluster",
-            "certificates of a source and its replicas are not rotated by this version",
-            "rotate is there for Galera clusters",
-            "write new files to the same paths, then ALTER INSTANCE RELOAD TLS (MySQL) or FLUSH LOCAL SSL (MariaDB)",
-        ));
+            "certificates of servers outside of Galera are not rotated by this version",
+            "sealion rotate is there for Galera clusters",
+            "write new files to the paths of ssl_cert and ssl_key, then ALTER INSTANCE RELOAD TLS (MySQL) or FLUSH LOCAL SSL (MariaDB)",
+        )];
     }
-    problems
+    if seen.change.has(Noun::Galera) || seen.change.has(Noun::Sst) {
+        return vec![problem(
+            "cluster",
+            "its nodes are not a Galera cluster",
+            "galera and sst can be changed only where nodes are members of one",
+            format!("sealion plan {} (without nouns: all that these servers have)", seen.change.verb),
+        )];
+    }
+    vec![]
 }
 
 fn servers(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {

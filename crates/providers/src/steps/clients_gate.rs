@@ -26,7 +26,7 @@ impl StepKind for ClientsGate {
 
     fn check(&self, world: &mut World<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
         if direction == Direction::Back {
-            return Ok(StepCheck::AlreadyDone("nothing to take back".into()));
+            return Ok(StepCheck::AlreadyDone("nothing to revert".into()));
         }
         let accepts = world.accept_unknown_clients;
         let settle_ms = world.limits.clients_look_ms;
@@ -51,7 +51,7 @@ impl StepKind for ClientsGate {
                 now_and_then(world, note)?
             }
             Watched::NotPermitted { .. } if accepts => {
-                StepCheck::AlreadyDone("not looked: --accept-unknown-clients".into())
+                StepCheck::AlreadyDone("not checked: --accept-unknown-clients".into())
             }
             Watched::NotPermitted { why, next } => StepCheck::Blocked(format!(
                 "whether clients still use cleartext cannot be seen here\n  why:  {why}\n  next: {next}; or take \
@@ -62,7 +62,7 @@ impl StepKind for ClientsGate {
                 StepCheck::AlreadyDone(format!("unknown, accepted by --accept-unknown-clients: {unknown}"))
             }
             Watched::Unknown(unknown) => StepCheck::Blocked(format!(
-                "whether clients still use cleartext could not be seen\n  why:  {unknown}\n  next: sealion resume looks \
+                "whether clients still use cleartext could not be seen\n  why:  {unknown}\n  next: sealion resume checks \
                  again; or take the risk with --accept-unknown-clients"
             )),
         })
@@ -73,7 +73,7 @@ impl StepKind for ClientsGate {
     }
 
     fn verify(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<String, StepError> {
-        Ok("looked".into())
+        Ok("checked".into())
     }
 }
 
@@ -101,7 +101,7 @@ fn now_and_then(world: &mut World<'_>, note: String) -> Result<StepCheck, StepEr
             }
             (Err(_), Some(0)) => notes.push(format!("nobody logged in without TLS {since}")),
             (Err(why), _) => notes.push(format!(
-                "whether clients that are not connected now logged in without TLS {since} cannot be told ({why})"
+                "whether clients that are not connected now logged in without TLS {since} cannot be determined ({why})"
             )),
         }
     }

@@ -18,7 +18,7 @@ pub const FILES: Files = Files;
 /// What still refers to the files: the running server, or what it will read at its next start.
 ///
 /// # Errors
-/// That cannot be told: the server runs and does not answer, or its option files cannot be read.
+/// That cannot be determined: the server runs and does not answer, or its option files cannot be read.
 pub fn in_use(topology: &dyn Topology, node: &mut dyn WriteNode) -> Result<Option<String>, StepError> {
     let ours = node.spec().tls_dir.join(KEY_FILE).display().to_string();
     let view = match node.view() {

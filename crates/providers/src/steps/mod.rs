@@ -142,7 +142,7 @@ fn counts(node: &mut dyn WriteNode, edit: &FileEdit) -> Result<(), StepError> {
                 |setting| format!("{}:{} wins", setting.file.display(), setting.line),
             );
             return Err(StepError(format!(
-                "{}: [{group}] {key} was written and does not count\n  why:  {place}\n  next: take that line out, then sealion resume",
+                "{}: [{group}] {key} was written and does not count\n  why:  {place}\n  next: remove that line, then sealion resume",
                 node.name()
             )));
         }

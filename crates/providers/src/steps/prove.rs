@@ -1,6 +1,7 @@
 //! The last step of a change: what is on the wire now? It changes nothing.
 
 use change::{Direction, StepCheck, StepError};
+use model::text::counted;
 use model::{LinkKind, Step};
 use serde::{Deserialize, Serialize};
 use server::{CleartextLogin, NodeError};
@@ -34,7 +35,7 @@ impl StepKind for Prove {
     fn check(&self, _: &mut World<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
         Ok(match direction {
             Direction::Forward => StepCheck::Ready,
-            Direction::Back => StepCheck::AlreadyDone("nothing to take back".into()),
+            Direction::Back => StepCheck::AlreadyDone("nothing to revert".into()),
         })
     }
 
@@ -58,7 +59,7 @@ impl StepKind for Prove {
             return Ok(format!("NOT PROVEN, accepted by --accept-unproven: {why}"));
         }
         Err(StepError(format!(
-            "NOT PROVEN: it is configured, and was not seen to be so\n  why:  {why}\n  next: sealion resume looks again; or \
+            "NOT PROVEN: it is configured, and was not seen to be so\n  why:  {why}\n  next: sealion resume checks again; or \
              close the change as it is: sealion resume --accept-unproven"
         )))
     }
@@ -108,10 +109,10 @@ fn attempts(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Attempts, StepE
     }
     let mut proven = Vec::new();
     if shaken > 0 {
-        proven.push(format!("{shaken} Galera ports completed a TLS handshake"));
+        proven.push(format!("{} completed a TLS handshake", counted(shaken, "Galera port", "Galera ports")));
     }
     if refused > 0 {
-        proven.push(format!("{refused} nodes refused a client without TLS"));
+        proven.push(format!("{} refused a client without TLS", counted(refused, "node", "nodes")));
     }
     Ok(Attempts { proven, unproven })
 }
@@ -132,7 +133,13 @@ fn on_the_wire(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Result<Strin
         }
         // A client without TLS is refused, which was tried: where nobody was connected, nobody is missing from what was seen.
         Watched::Sealed { sealed, nobody, refused } => {
-            let mut note = format!("{sealed} links carried only TLS while canaries were written");
+            let mut note = match sealed {
+                0 => "no link carried anything to judge".to_owned(),
+                _ => format!(
+                    "{} carried only TLS while canaries were written",
+                    counted(sealed, "link", "links")
+                ),
+            };
             if !nobody.is_empty() {
                 note += &format!("; no client was connected over TCP to {}", nobody.join(", "));
             }

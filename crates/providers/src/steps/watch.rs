@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use model::link::some_of;
+use model::text::{counted, said};
 use model::{LinkKind, LinkSight, LookError, Seen, WireLook};
 
 use crate::world::World;
@@ -21,7 +22,7 @@ pub enum Watched {
     Sealed {
         sealed: usize,
         nobody: Vec<String>,
-        /// Logins in clear text that were refused: no session, but the login could be read.
+        /// Logins in cleartext that were refused: no session, but the login could be read.
         refused: Vec<String>,
     },
     Unknown(String),
@@ -58,7 +59,11 @@ pub fn watch(world: &mut World<'_>, kinds: &[LinkKind], settle_ms: u64) -> Watch
         if open.is_empty() && sealed + nobody.len() > 0 {
             return Watched::Sealed { sealed, nobody, refused };
         }
-        unknown = if open.is_empty() { "no link was seen at all".into() } else { open.join("; ") };
+        unknown = if open.is_empty() {
+            "no link was seen at all".into()
+        } else {
+            reasons(&open).join("\n        ")
+        };
     }
     Watched::Unknown(unknown)
 }
@@ -131,7 +136,7 @@ pub fn watch_clients(world: &mut World<'_>, settle_ms: u64) -> ClientsSeen {
 struct Judged {
     plain: Vec<String>,
     /// Not known, each with its reason.
-    open: Vec<String>,
+    open: Vec<(String, String)>,
     nobody: Vec<String>,
     refused: Vec<String>,
     sealed: usize,
@@ -141,12 +146,16 @@ impl Judged {
     fn of(sights: &[LinkSight], kinds: &[LinkKind]) -> Self {
         let mut judged = Self::default();
         for sight in sights.iter().filter(|sight| kinds.contains(&sight.link.kind)) {
-            let name = |login| format!("{login} on {}", sight.link);
+            let link = sight.link.to_string();
+            let link = said(&link);
+            let name = |login| format!("{login} on {link}");
             judged.refused.extend(sight.refused_logins.iter().map(name));
             match &sight.seen {
                 Seen::Plain => judged.plain.push(described(sight)),
-                Seen::Unknown(_) if sight.has_no_clients() => judged.nobody.push(sight.link.to_string()),
-                Seen::Unknown(why) => judged.open.push(format!("{}: {why}", sight.link)),
+                Seen::Unknown(_) if sight.has_no_clients() => {
+                    judged.nobody.push(sight.link.node().to_owned());
+                }
+                Seen::Unknown(why) => judged.open.push((link.to_owned(), why.clone())),
                 Seen::Sealed => judged.sealed += 1,
             }
         }
@@ -156,10 +165,23 @@ impl Judged {
 
 /// The link, with those who spoke cleartext on it.
 fn described(sight: &LinkSight) -> String {
+    let link = sight.link.to_string();
     match sight.cleartext_clients.as_slice() {
-        [] => format!("{} ({} canaries)", sight.link, sight.canaries),
-        clients => format!("{}: {}", sight.link, some_of(clients, NAMED_MAX)),
+        [] => format!("{} ({})", said(&link), counted(sight.canaries, "canary", "canaries")),
+        clients => format!("{}: {}", said(&link), some_of(clients, NAMED_MAX)),
     }
+}
+
+/// A line for each reason, with all links of which it is said.
+fn reasons(open: &[(String, String)]) -> Vec<String> {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for (link, why) in open {
+        match groups.iter_mut().find(|(known, _)| known == why) {
+            Some((_, links)) => links.push(link.clone()),
+            None => groups.push((why, vec![link.clone()])),
+        }
+    }
+    groups.iter().map(|(why, links)| format!("{}: {why}", some_of(links, NAMED_MAX))).collect()
 }
 
 /// Of refused logins, behind a note; nothing where there was none.

@@ -89,7 +89,7 @@ const COLUMNS: &[(&str, Cell)] = &[
 ];
 
 impl Cell {
-    /// An empty text is nothing measured, or clear text.
+    /// An empty text is nothing measured, or cleartext.
     fn csv(&self, line: &Line<'_>) -> String {
         match self {
             Text(of) => of(line).unwrap_or_default(),
@@ -99,7 +99,7 @@ impl Cell {
         }
     }
 
-    /// The same column in Parquet: a null is nothing measured, or clear text.
+    /// The same column in Parquet: a null is nothing measured, or cleartext.
     fn column(&self, name: &str) -> Result<Type, ParquetError> {
         let (kind, logical, repetition) = match self {
             Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::OPTIONAL),

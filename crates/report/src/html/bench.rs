@@ -81,7 +81,7 @@ fn answer(report: &RunReport) -> Option<String> {
     let text = &comparison.text;
     Some(match report.levels.len() {
         1 => text.clone(),
-        _ => format!("At {} connections: {text}", level.connections),
+        _ => format!("At {}: {text}", model::text::counted(level.connections, "connection", "connections")),
     })
 }
 

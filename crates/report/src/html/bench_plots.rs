@@ -68,11 +68,15 @@ fn about(report: &RunReport) -> String {
         .iter()
         .flat_map(|level| {
             level.arms.iter().map(move |arm| {
-                format!("{} connections, {}", level.connections, mean_words(arm, &report.unit))
+                format!("{}, {}", connected(level.connections), mean_words(arm, &report.unit))
             })
         })
         .collect();
     words.join("; ")
+}
+
+fn connected(count: u32) -> String {
+    model::text::counted(count, "connection", "connections")
 }
 
 /// Throughput by connections, or by arm where there is one number of connections.
@@ -116,7 +120,7 @@ fn by_level(report: &RunReport) -> String {
             if let (Some(low), Some(high)) = (row.low, row.high) {
                 whisker(&mut svg, mark, (x, y(low)), (x, y(high)));
             }
-            let title = format!("{} connections, {}", level.connections, mean_words(row, &report.unit));
+            let title = format!("{}, {}", connected(level.connections), mean_words(row, &report.unit));
             mark.put(&mut svg, (x, y(row.mean)), 5.2, false, &title);
             if let Some(theirs) = published(report, &row.name, level.connections) {
                 let x = x + (step * 0.5).clamp(7.0, 10.0);
@@ -127,8 +131,8 @@ fn by_level(report: &RunReport) -> String {
                     &format!("sd m{}", mark.colour),
                 );
                 let title = format!(
-                    "published: {} connections, {}: {}",
-                    level.connections,
+                    "published: {}, {}: {}",
+                    connected(level.connections),
                     row.name,
                     real(theirs.per_s)
                 );
@@ -404,7 +408,7 @@ pub fn cpu(report: &RunReport) -> Option<String> {
         let (at, anchor) =
             if axis.place(sum) > 0.8 { (x(sum) - 6.0, "end") } else { (x(sum) + 7.0, "start") };
         svg.text((at, top + bar / 2.0 + 6.0), "tick strong halo", anchor, &end);
-        about.push(format!("{} connections, {}: {}", level.connections, arm.name, words.join(", ")));
+        about.push(format!("{}, {}: {}", connected(level.connections), arm.name, words.join(", ")));
     }
     Some(svg.close((WIDTH, top + 48.0), "chart", "CPU time", &about.join("; ")))
 }
@@ -445,8 +449,8 @@ pub fn knee(report: &RunReport) -> Option<String> {
         for ((level, mean, p95), at) in rows.iter().zip(points) {
             let name = level.arms.get(place).map(|arm| arm.name.as_str()).unwrap_or_default();
             let title = format!(
-                "{name}, {} connections: {} {}, p95 {} ms",
-                level.connections,
+                "{name}, {}: {} {}, p95 {} ms",
+                connected(level.connections),
                 real(*mean),
                 report.unit,
                 real(*p95)
@@ -661,7 +665,7 @@ mod tests {
         let report = sample();
         let svg = throughput(&report);
         assert_eq!(svg.matches("hollow").count(), 2, "{svg}");
-        assert!(svg.contains("published: clear text: 2,702"), "{svg}");
+        assert!(svg.contains("published: cleartext: 2,702"), "{svg}");
     }
 
     #[test]

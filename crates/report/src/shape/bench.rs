@@ -21,7 +21,7 @@ pub struct LoadReport {
     /// `host:port` or a path, in the order in which connections go to them.
     pub targets: Vec<String>,
     pub server_version: String,
-    /// `null` is clear text.
+    /// `null` is cleartext.
     pub tls: Option<LoadTlsRow>,
     pub connections: usize,
     pub workers: usize,

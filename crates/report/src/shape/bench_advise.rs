@@ -45,7 +45,7 @@ pub struct CapacityRow {
     pub counts: String,
     pub connections: u32,
     pub arm: String,
-    /// `null` is clear text.
+    /// `null` is cleartext.
     pub tls: Option<LoadTlsRow>,
     pub trials: usize,
     pub measured_per_s: f64,

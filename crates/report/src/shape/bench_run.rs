@@ -37,7 +37,7 @@ pub struct RunReport {
     pub why_not: Vec<String>,
     /// Arms of the experiment that could not be measured here, each with why.
     pub left_out: Vec<String>,
-    /// Of nodes that take clear text and TLS alike: what was seen on the links between them.
+    /// Of nodes that take cleartext and TLS alike: what was seen on the links between them.
     #[serde(default)]
     pub links: Vec<String>,
     /// What could not be judged: it may speak against the figures, and nobody knows.
@@ -60,7 +60,7 @@ pub struct LevelRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArmRow {
     pub name: String,
-    /// `null` is clear text.
+    /// `null` is cleartext.
     pub tls: Option<super::LoadTlsRow>,
     pub mean: f64,
     /// `null` of one trial.

@@ -79,9 +79,14 @@ pub use words::{
 
 use crate::ReportError;
 
+/// Whether what a document says of its shape is `known`. The first versions wrote some of them with a dot: `sealion.scan/1`.
+pub fn is_schema(found: &str, known: &str) -> bool {
+    found == known || found == known.replacen('/', ".", 1)
+}
+
 /// What [`DemoReport::schema`] says. The number grows when a field changes its meaning or goes; a new field does not
 /// change it.
-pub const SCHEMA_ID: &str = "sealion.demo-report/1";
+pub const SCHEMA_ID: &str = "sealion/demo-report/1";
 
 /// Everything that one `sealion demo` saw, did and measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -131,7 +136,7 @@ impl DemoReport {
         }
         let Id { schema } =
             serde_json::from_str(text).map_err(|source| ReportError::NotAReport { source })?;
-        if schema != SCHEMA_ID {
+        if !is_schema(&schema, SCHEMA_ID) {
             return Err(ReportError::Unsupported { found: schema, known: SCHEMA_ID });
         }
         serde_json::from_str(text).map_err(|source| ReportError::NotAReport { source })

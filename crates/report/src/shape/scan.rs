@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{FindingRow, SeverityWord, VerdictWord};
 
 /// What [`ScanReport::schema`] says.
-pub const SCAN_SCHEMA_ID: &str = "sealion.scan/1";
+pub const SCAN_SCHEMA_ID: &str = "sealion/scan/1";
 
 /// Everything that one `sealion scan` saw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -172,7 +172,7 @@ pub struct ServiceRow {
     pub auth_plugin: Option<String>,
     /// Protocol capability flags; `null` where there is no greeting.
     pub capabilities: Option<u32>,
-    /// The RSA key that the password plugins offer in clear text; `null` where it was not asked (`--intrusive=login`) or not
+    /// The RSA key that the password plugins offer in cleartext; `null` where it was not asked (`--intrusive=login`) or not
     /// offered.
     #[serde(default)]
     pub public_key: Option<PublicKeyRow>,

@@ -124,7 +124,7 @@ pub struct SniffConnection {
     pub kind: String,
     /// What both ends sent is TLS. `false` also where TLS began and bytes outside of it followed.
     pub is_tls: bool,
-    /// Too little was seen to tell whether it is TLS or clear text, or segments were sent twice with different bytes.
+    /// Too little was seen to tell whether it is TLS or cleartext, or segments were sent twice with different bytes.
     #[serde(default)]
     pub is_undecided: bool,
     /// From which byte of the client on TLS was spoken.

@@ -129,7 +129,7 @@ fn a_page_has_every_arm_and_no_text_of_a_server_becomes_markup() {
     );
     assert!(page.contains("&lt;script&gt;") && page.contains("TLS &lt;b&gt;"));
     for word in [
-        "clear text",
+        "cleartext",
         "What does TLS cost a client that connects",
         "not usable",
         "Published",

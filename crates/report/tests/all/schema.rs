@@ -44,7 +44,7 @@ fn the_sample_is_valid_and_what_is_not_valid_is_told() {
         *sample.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")) = value;
         errors(&sample)
     };
-    assert_eq!(broken("/schema", json!("sealion.demo-report/2")), ["/schema: is not the constant"]);
+    assert_eq!(broken("/schema", json!("sealion/demo-report/2")), ["/schema: is not the constant"]);
     assert_eq!(
         broken("/summary/links/0/seen_after", json!("hidden")),
         ["/summary/links/0/seen_after: is not in the enum"]
@@ -80,9 +80,9 @@ fn a_report_survives_json() {
 #[test]
 fn another_version_is_refused_by_its_name() {
     let error =
-        DemoReport::from_json("{\"schema\": \"sealion.demo-report/2\"}").expect_err("it is another version");
+        DemoReport::from_json("{\"schema\": \"sealion/demo-report/2\"}").expect_err("it is another version");
     assert!(
-        matches!(&error, ReportError::Unsupported { found, .. } if found == "sealion.demo-report/2"),
+        matches!(&error, ReportError::Unsupported { found, .. } if found == "sealion/demo-report/2"),
         "{error}"
     );
     assert!(error.to_string().contains("next: "));

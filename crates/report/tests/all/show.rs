@@ -256,7 +256,7 @@ fn the_summary_names_verdict_numbers_and_every_link() {
             "  canaries on the wire     97 before, 0 after\n",
             "  intruders rejected       3 of 3\n",
             "  galera  n1 - n2             plain    sealed       180 KiB    207 KiB     seen\n",
-            "  data at rest             9 of 141 files of n1 are plain, 1 can be nothing else\n",
+            "  data at rest             9 of 141 files of n1 are plain; 1 more cannot be\n                           encrypted\n",
             "  - Data at rest of the other nodes, temporary files, freed blocks, memory and\n",
         ],
     );

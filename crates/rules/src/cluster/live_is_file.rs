@@ -19,7 +19,7 @@ pub const LIVE_IS_FILE: FactRule = FactRule {
 fn judge(value: &Value) -> Verdict {
     match value {
         Value::Text(keys) if keys.is_empty() => Verdict::Pass,
-        Value::Text(keys) => Verdict::Fail(format!("{keys} differ(s) from the file")),
+        Value::Text(keys) => Verdict::Fail(format!("not as in the file: {keys}")),
         other => crate::verdicts::unknown(other),
     }
 }

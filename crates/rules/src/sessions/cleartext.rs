@@ -24,6 +24,6 @@ fn judge(facts: &Facts<'_>) -> Result<Verdict, Verdict> {
     match facts.count(&session::SESSION_CLEARTEXT)? {
         _ if from != "network" => Ok(Verdict::NotApplicable),
         0 => Ok(Verdict::Pass),
-        count => Ok(Verdict::Fail(format!("{count} session(s) without TLS"))),
+        count => Ok(Verdict::Fail(format!("{} without TLS", crate::verdicts::sessions(count)))),
     }
 }

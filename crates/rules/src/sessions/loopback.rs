@@ -22,6 +22,6 @@ fn judge(facts: &Facts<'_>) -> Result<Verdict, Verdict> {
     }
     match facts.count(&session::SESSION_CLEARTEXT)? {
         0 => Ok(Verdict::Pass),
-        count => Ok(Verdict::Fail(format!("{count} session(s) over loopback without TLS"))),
+        count => Ok(Verdict::Fail(format!("{} over loopback without TLS", crate::verdicts::sessions(count)))),
     }
 }

@@ -25,6 +25,10 @@ fn judge(facts: &Facts<'_>) -> Result<Verdict, Verdict> {
     }
     match facts.count(&session::SESSION_CLEARTEXT)? {
         0 => Ok(Verdict::Pass),
-        count => Ok(Verdict::Fail(format!("{count} session(s) read the binary log without TLS"))),
+        count => Ok(Verdict::Fail(if count == 1 {
+            "1 session reads the binary log without TLS".to_owned()
+        } else {
+            format!("{count} sessions read the binary log without TLS")
+        })),
     }
 }

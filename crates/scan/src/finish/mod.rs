@@ -50,7 +50,7 @@ pub enum End {
     Refused {
         alert: Option<u8>,
     },
-    /// Why it cannot be told.
+    /// Why it cannot be determined.
     Unfinished(String),
 }
 

@@ -24,7 +24,7 @@ pub(super) const OUTSIDE: &str = "the server chose what was not offered";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Refusal {
     Alert(u8),
-    /// The connection ended without one, with or without words in clear text. Whether those come before it breaks is chance,
+    /// The connection ended without one, with or without words in cleartext. Whether those come before it breaks is chance,
     /// and so is whether it breaks or closes: a server that closes with bytes unread resets.
     Ended,
 }

@@ -209,7 +209,7 @@ impl<'s> Seeing<'s> {
         witness
     }
 
-    /// Who it was that spoke clear text.
+    /// Who it was that spoke cleartext.
     pub(super) fn cleartext_clients(
         &self,
         node: &str,
@@ -292,7 +292,7 @@ impl<'s> Seeing<'s> {
         // The link of clients, on which these sessions are too, says that one of them is cleartext.
         if seen == Seen::Plain && of_link.any(|channel| self.is_ambiguous(channel)) {
             seen = Seen::Unknown(
-                "a session of a replica is cleartext, and whose cannot be told: several replicas come from one address".into(),
+                "a session of a replica is cleartext, and whose cannot be determined: several replicas come from one address".into(),
             );
         }
         let sum = |of: fn(&DirectionCounts) -> u64| {
@@ -335,7 +335,7 @@ pub(super) fn is_at(session: &TcpSession, flow: &OnLink<'_>) -> bool {
     session.port == flow.client.port() && session.peer().is_none_or(|peer| peer == flow.client)
 }
 
-/// Logins in clear text that led to no session.
+/// Logins in cleartext that led to no session.
 pub(super) fn refused_logins(flows: &[OnLink<'_>]) -> Vec<String> {
     let refused = flows.iter().filter(|flow| flow.seen(LinkKind::Client) == FlowSeen::Silent);
     let named = refused.filter_map(|flow| match flow.counts.no_session {

@@ -280,7 +280,7 @@ fn what_only_sealion_said_proves_nothing() {
     assert!(sight.has_no_clients());
 }
 
-/// Seen by an outsider: without the PROCESS privilege "nobody was connected" was said beside a client in clear text.
+/// Seen by an outsider: without the PROCESS privilege "nobody was connected" was said beside a client in cleartext.
 #[test]
 fn a_list_that_is_not_everybodys_is_not_taken_for_nobody() {
     let places = n1();
@@ -320,7 +320,10 @@ fn a_session_that_was_not_seen_keeps_the_link_unknown() {
     let sight = check(None, "unknown");
     let why = format!("{:?}", sight.seen);
     // It may have worked all the time: nobody saw that it did not.
-    assert!(why.contains("app@192.168.7.7:4000") && why.contains("no packet of 1 session(s)"), "{why}");
+    assert!(
+        why.contains("app@192.168.7.7:4000") && why.contains("no packet of 1 session was captured"),
+        "{why}"
+    );
     assert!(!why.contains("silent") && !why.contains("idle"), "{why}");
     check(Some(true), "sealed");
     assert_eq!(check(Some(false), "plain").cleartext_clients, ["app@192.168.7.7:4000"]);

@@ -188,6 +188,6 @@ fn unwritable(job: &Job<'_>, error: &std::io::Error) -> StreamError {
         &job.head.path,
         job.at_bytes,
         format!("it cannot be written: {error}"),
-        "make room or mend the disk, remove what was written, and start again",
+        "make room or repair the disk, remove what was written, and start again",
     )
 }

@@ -143,7 +143,7 @@ fn speak(errand: &Value) -> Value {
     Value::Null
 }
 
-/// Sessions in clear text (or by TLS), one on each address, each with a statement every so often; cut off or refused, it dials again. One
+/// Sessions in cleartext (or by TLS), one on each address, each with a statement every so often; cut off or refused, it dials again. One
 /// that does not stay dials for each statement. Each statement that was answered is written down: when, and on which address.
 fn talk(errand: &Value) -> Value {
     use std::io::Write;
@@ -174,7 +174,7 @@ fn talk(errand: &Value) -> Value {
                         std::thread::sleep(Duration::from_millis(200));
                         continue;
                     };
-                    while !is_over.load(Ordering::Relaxed) && client.query("SELECT 'in clear text'").is_ok() {
+                    while !is_over.load(Ordering::Relaxed) && client.query("SELECT 'in cleartext'").is_ok() {
                         let at = model::Clock::unix_ms(&model::SystemClock);
                         log.write_all(format!("{at} {address}\n").as_bytes()).expect("writable");
                         if !stays {
@@ -208,14 +208,14 @@ fn nap(how_long: Duration, is_over: &AtomicBool) {
     }
 }
 
-/// Clients that speak clear text, until they are stopped.
+/// Clients that speak cleartext, until they are stopped.
 pub struct Talkers {
     program: Program,
     path: std::path::PathBuf,
 }
 
 impl Talkers {
-    /// How many statements were answered in clear text since `unix_ms`.
+    /// How many statements were answered in cleartext since `unix_ms`.
     pub fn said_since(&self, unix_ms: u64) -> usize {
         said_between(&self.path, unix_ms, u64::MAX, "")
     }
@@ -241,19 +241,19 @@ fn said_between(path: &Path, from: u64, to: u64, at: &str) -> usize {
 }
 
 impl RealLab {
-    /// Clients of the application's account in clear text, one on each node.
+    /// Clients of the application's account in cleartext, one on each node.
     #[track_caller]
     pub fn talk(&self, every: Duration) -> Talkers {
         self.talkers(&self.client_ports(), every, true, false)
     }
 
-    /// Clients that connect, ask one thing in clear text and leave, every so often.
+    /// Clients that connect, ask one thing in cleartext and leave, every so often.
     #[track_caller]
     pub fn call_in(&self, every: Duration) -> Talkers {
         self.talkers(&self.client_ports(), every, false, false)
     }
 
-    /// One client of the application's account, in clear text or by TLS.
+    /// One client of the application's account, in cleartext or by TLS.
     #[track_caller]
     pub fn talk_to(&self, address: SocketAddr, every: Duration, tls: bool) -> Talkers {
         self.talkers(&[address], every, true, tls)

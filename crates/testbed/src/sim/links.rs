@@ -1,4 +1,4 @@
-//! Who reaches whom, in clear text or TLS, and what a refusal leaves in the logs.
+//! Who reaches whom, in cleartext or TLS, and what a refusal leaves in the logs.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// A strict member takes no clear text, but it dials an address as a neighbour tells it, and a plain node's is tcp://. Seen:
+    /// A strict member takes no cleartext, but it dials an address as a neighbour tells it, and a plain node's is tcp://. Seen:
     /// when that comes too late, nobody is Primary until it has come.
     pub(super) fn dial_by_gossip(&mut self) {
         for strict in 0..self.servers.len() {

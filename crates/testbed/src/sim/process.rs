@@ -235,7 +235,7 @@ impl Server {
         self.effective(&options::default_groups(true, "10.11", true))
     }
 
-    /// What its script does at the moment of a transfer: TLS or clear text.
+    /// What its script does at the moment of a transfer: TLS or cleartext.
     pub fn sst_is_tls(&self) -> bool {
         self.effective(&["sst".to_owned()]).is_ok_and(|options| {
             let set = |key: &str| options.effective(key).is_some();

@@ -1,4 +1,4 @@
-//! State transfer: who serves a joiner, by which way, in clear text or not.
+//! State transfer: who serves a joiner, by which way, in cleartext or not.
 
 use super::links::Wire;
 use super::process::{Group, Speaks};

@@ -101,7 +101,7 @@ fn sessions_are_resumed_and_a_delay_is_kept() {
     let report = run("reconnect");
     let whys = report["why_not"].as_array().unwrap();
     assert!(!whys.iter().any(|why| why.as_str().unwrap().contains("did not resume a session")), "{report:#}");
-    assert_eq!(arm(&report, "clear text")["tls"], Value::Null);
+    assert_eq!(arm(&report, "cleartext")["tls"], Value::Null);
     assert_eq!(arm(&report, "resumed, rustls")["tls"]["version"], "TLSv1.3");
     let resumed = |name: &str| {
         let samples = arm(&report, name)["samples"].as_array().unwrap();
@@ -117,7 +117,7 @@ fn sessions_are_resumed_and_a_delay_is_kept() {
     assert!(resumed("TLS 1.2, rustls").iter().all(|count| *count == 0), "{report:#}");
     // SYN, SYN-ACK, ACK, greeting, login and its answer: six times 5 ms, and one round trip more for TLS 1.3.
     for (name, ms) in
-        [("5 ms: clear text", 30.0), ("5 ms: TLS, OpenSSL", 40.0), ("5 ms: resumed, rustls", 40.0)]
+        [("5 ms: cleartext", 30.0), ("5 ms: TLS, OpenSSL", 40.0), ("5 ms: resumed, rustls", 40.0)]
     {
         let per_s = arm(&report, name)["mean"].as_f64().unwrap();
         assert!(per_s > 0.0 && per_s <= 1000.0 / ms, "{name}: {per_s}");
@@ -151,7 +151,7 @@ fn what_chance_made_of_the_links_of_dynamic_nodes_is_seen_and_told() {
         told.strip_prefix("socket.dynamic: ").unwrap_or_else(|| panic!("{told}")).split(", ").collect();
     for (link, ends) in links.iter().zip(["n1-n2 ", "n1-n3 ", "n2-n3 "]) {
         let what = link.strip_prefix(ends).unwrap_or_else(|| panic!("{told}"));
-        assert!(["TLS", "clear text"].contains(&what), "{told}");
+        assert!(["TLS", "cleartext"].contains(&what), "{told}");
     }
     assert_eq!(links.len(), 3, "{told}");
 }
@@ -161,11 +161,11 @@ fn a_tunnel_and_a_floor_are_measured() {
     let report = run("tunnels-connect");
     assert_eq!(arm(&report, "TLS of the server")["tls"]["version"], "TLSv1.3");
     let stunnel = arm(&report, "stunnel");
-    // The server at its far end is spoken to in clear text, and its time counts, with that of both ends of the tunnel.
+    // The server at its far end is spoken to in cleartext, and its time counts, with that of both ends of the tunnel.
     assert_eq!(stunnel["tls"], Value::Null);
     assert!(
         stunnel["server_cpu_us_per_query"].as_f64().unwrap()
-            > arm(&report, "clear text")["server_cpu_us_per_query"].as_f64().unwrap(),
+            > arm(&report, "cleartext")["server_cpu_us_per_query"].as_f64().unwrap(),
         "{report:#}"
     );
     no_vpn_is_missing(&report);
@@ -173,7 +173,7 @@ fn a_tunnel_and_a_floor_are_measured() {
         assert_eq!(arm(&report, name)["tls"], Value::Null);
         assert!(
             arm(&report, name)["server_cpu_us_per_query"].as_f64().unwrap()
-                > arm(&report, "clear text")["server_cpu_us_per_query"].as_f64().unwrap(),
+                > arm(&report, "cleartext")["server_cpu_us_per_query"].as_f64().unwrap(),
             "{report:#}"
         );
     }
@@ -363,7 +363,7 @@ fn state_transfers_are_watched_and_measured() {
     }
 }
 
-/// What passes is watched before anything is measured: a word of the source in clear text, or not at all, and then in the replica.
+/// What passes is watched before anything is measured: a word of the source in cleartext, or not at all, and then in the replica.
 #[test]
 fn replication_is_watched_and_measured() {
     let home = tempfile::tempdir().unwrap();
@@ -375,7 +375,7 @@ fn replication_is_watched_and_measured() {
         let samples = arm(&report, name)["samples"].as_array().unwrap();
         samples.iter().map(|trial| trial["server_cpu_us_per_query"].as_f64().unwrap()).collect()
     };
-    let (plain, tls) = (cpu_us("clear text"), cpu_us("TLS"));
+    let (plain, tls) = (cpu_us("cleartext"), cpu_us("TLS"));
     assert_eq!((plain.len(), tls.len()), (2, 2), "{report:#}");
     // The whole log passed each time, at less than 100 GB a second of a processor.
     assert!(plain.iter().chain(&tls).all(|us| *us > 4_000.0), "{report:#}");

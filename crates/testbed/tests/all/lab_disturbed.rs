@@ -1,4 +1,4 @@
-//! Seeded disturbance on a real cluster while changes run, writers write and clients speak clear text, all the time or now and
+//! Seeded disturbance on a real cluster while changes run, writers write and clients speak cleartext, all the time or now and
 //! then: servers that stand still, sockets that are gone, files that another hand edits, a second operator, kills, full disks. Five
 //! minutes of it; an hour with `SEALION_DEEP=1`.
 //!
@@ -269,7 +269,7 @@ impl Stage {
         plan
     }
 
-    /// Beside a client that never stops talking in clear text its link is not called sealed.
+    /// Beside a client that never stops talking in cleartext its link is not called sealed.
     fn says_nothing_false(&self, talkers: &Talkers) {
         let from = SystemClock.unix_ms();
         let said = self.lab.run(&["status", "--canaries", "--look-ms", "3000", "--format", "json"]);
@@ -285,7 +285,7 @@ impl Stage {
             let talked = talkers.said_at(node.address, from, to);
             assert!(
                 !(is_sealed && talked >= SURELY_MET),
-                "the client link of {} is said to be sealed beside {talked} statements in clear text\n{said}",
+                "the client link of {} is said to be sealed beside {talked} statements in cleartext\n{said}",
                 node.name
             );
         }
@@ -457,7 +457,7 @@ fn disturbance() {
         };
         if talkers.is_some() {
             stage.note(if stays {
-                "clients talk in clear text".into()
+                "clients talk in cleartext".into()
             } else {
                 format!("clients call in every {calls:?}")
             });
@@ -472,10 +472,10 @@ fn disturbance() {
                 && enables
                 && let Some(talkers) = &talkers
             {
-                // Done, and proven: from now on nobody is answered in clear text.
+                // Done, and proven: from now on nobody is answered in cleartext.
                 let since = SystemClock.unix_ms() + 1_000;
                 let _ = wait_for(calls + Duration::from_secs(2), || None::<()>);
-                assert_eq!(talkers.said_since(since), 0, "done beside a client in clear text\n{said}");
+                assert_eq!(talkers.said_since(since), 0, "done beside a client in cleartext\n{said}");
                 proven += 1;
             }
         }
@@ -484,7 +484,7 @@ fn disturbance() {
         while stage.has_open() {
             tries += 1;
             if tries > 2 {
-                // Nobody disturbs any more, and nobody speaks clear text.
+                // Nobody disturbs any more, and nobody speaks cleartext.
                 break;
             }
             let words: &[&str] = if stage.between(0, 2) == 0 { &["resume"] } else { &["undo"] };
@@ -530,7 +530,7 @@ fn disturbance() {
     assert!(2 * refused <= rounds, "most rounds had no plan:\n{}", stage.log.borrow().join("\n"));
     let outcome = writers.stop_and_audit();
     eprintln!(
-        "seed {seed}: {rounds} rounds, {refused} of them without a plan, {proven} proven beside clients that had spoken clear text, {} edits, \
+        "seed {seed}: {rounds} rounds, {refused} of them without a plan, {proven} proven beside clients that had spoken cleartext, {} edits, \
          {} quorums lost by the test's hand, {} writes acknowledged, {} failed, none lost",
         stage.edits.get(),
         stage.bootstraps.get(),

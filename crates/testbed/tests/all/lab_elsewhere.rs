@@ -46,14 +46,14 @@ fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_
     );
     assert!(!draft.contains("password ="), "{draft}");
 
-    lab.now("clear text, seen through relays");
+    lab.now("cleartext, seen through relays");
     lab.is_plain();
     let look = lab.look(true);
     for link in look["links"].as_array().expect("links") {
         assert_eq!(link["method"], "a relay in front of each port", "{link:#}");
     }
 
-    lab.now("scanned from outside: no TLS for clients, Galera in clear text");
+    lab.now("scanned from outside: no TLS for clients, Galera in cleartext");
     let n3 = file.nodes[2].address.to_string();
     assert!(failed(&lab, &n3).is_superset(&set(&["SL1101", "SL1119"])));
 
@@ -72,7 +72,7 @@ fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_
     assert!(!journal(&journals).is_empty());
     std::fs::remove_dir_all(&journals).expect("ours");
 
-    lab.now("scanned from outside: a node that takes clear text and TLS alike");
+    lab.now("scanned from outside: a node that takes cleartext and TLS alike");
     let rules = failed(&lab, &n3);
     assert!(rules.contains("SL1120") && rules.is_disjoint(&set(&["SL1101", "SL1119"])), "{rules:?}");
 

@@ -254,7 +254,7 @@ fn deep_every_moment_every_victim_both_ways() {
                     continue;
                 };
                 if moment == "opening" {
-                    // Nothing was journalled: there is nothing to go on with, and nothing was changed.
+                    // Nothing was journalled: there is nothing to continue, and nothing was changed.
                     stage.lab.run(&["resume"]).exits(6);
                     if server_died {
                         let dead = NODES.into_iter().find(|node| stage.lab.sql(node).is_err());

@@ -238,7 +238,7 @@ fn strict_nodes_speak_tls_to_strict_and_dynamic_ones(lab: &RealLab) {
     }
 }
 
-/// A strict node takes no clear text, but it dials an address as it heard it, and a plain node's is tcp://.
+/// A strict node takes no cleartext, but it dials an address as it heard it, and a plain node's is tcp://.
 fn a_strict_node_dials_a_plain_one_in_clear_text(lab: &RealLab) {
     lab.now("a plain node beside a strict and a dynamic one");
     assert_eq!(lab.letters(), "SDP");

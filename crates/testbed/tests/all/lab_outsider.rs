@@ -229,11 +229,14 @@ fn clients_on_a_second_address(lab: &RealLab, first: SocketAddr) {
     });
     let link = seen.expect("both are connected");
     assert_eq!(link["seen"], "unknown", "{link:#}");
-    assert!(link["why"].as_str().unwrap_or_default().contains("no packet of 1 session(s)"), "{link:#}");
+    assert!(
+        link["why"].as_str().unwrap_or_default().contains("no packet of 1 session was captured"),
+        "{link:#}"
+    );
     silent.stop();
     lab.ended(two.kill());
 
-    lab.now("clear text on the second address beside TLS on the first");
+    lab.now("cleartext on the second address beside TLS on the first");
     let clear = lab.talk_to(second, OFTEN, false);
     let link = client_link(lab, "n3");
     assert_eq!(link["seen"], "plain", "{link:#}");

@@ -1,4 +1,4 @@
-//! What outsiders did to sealion on real servers, one thing after the other on one lab: clients in clear text while it looks, a
+//! What outsiders did to sealion on real servers, one thing after the other on one lab: clients in cleartext while it looks, a
 //! second operator, a server that cannot be reached or stands still, links in place of files, a change that is given up.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -73,7 +73,7 @@ fn what_outsiders_did_is_seen_refused_or_survived() {
 }
 
 fn clear_text_is_never_called_sealed(lab: &RealLab) {
-    lab.now("clients in clear text are seen and named");
+    lab.now("clients in cleartext are seen and named");
     let talkers = lab.talk(Duration::from_millis(200));
     for link in client_links(lab) {
         assert_eq!(link["seen"], "plain", "{link:#}");
@@ -100,7 +100,10 @@ fn clear_text_is_never_called_sealed(lab: &RealLab) {
     });
     for link in connected.expect("they are connected") {
         assert_eq!(link["seen"], "unknown", "{link:#}");
-        assert!(link["why"].as_str().unwrap_or_default().contains("no packet of 1 session(s)"), "{link:#}");
+        assert!(
+            link["why"].as_str().unwrap_or_default().contains("no packet of 1 session was captured"),
+            "{link:#}"
+        );
     }
     let said = lab.run(&["resume"]).exits(4);
     assert!(said.stderr.contains("could not be seen") && said.stderr.contains("app@"), "{said}");

@@ -273,7 +273,7 @@ fn mariadb(name: &str, home: &Path) {
     assert!(text.contains("SQL says encrypted") && text.contains("pages are plain"), "{text}");
     assert!(unlike["cure"].as_str().unwrap().contains("FORCE"), "{unlike}");
     assert!(seen.disagreement("d/sealed.ibd").is_none() && seen.disagreement("d/open.ibd").is_none());
-    // What cannot be told is told apart from what cannot be read.
+    // What cannot be determined is told apart from what cannot be read.
     let unknown: Vec<_> = seen.artefacts.values().filter(|one| one["unknown"] != 0).collect();
     assert_eq!(unknown.len(), 1, "{unknown:#?}");
     let readable = ["d/open.ibd", "d/freed.ibd", "d/page.MAD", "d/file.MYD", "binlog.000001"];

@@ -227,7 +227,7 @@ fn a_canary_of_a_client_is_found_in_every_position_in_clear_and_in_none_under_tl
     assert!(!all.contains(PASSWORD), "no secret is told");
     assert!(all.contains("guessable-login"), "its answers were read in clear");
 
-    // In a look of its own: a replica in clear text is sent what clients wrote over TLS.
+    // In a look of its own: a replica in cleartext is sent what clients wrote over TLS.
     let looking = Looking::begin(&lab, "replica");
     let plain = format!(
         "CHANGE MASTER TO master_host='127.0.0.1', master_port={SOURCE_PORT}, master_user='{USER}', \
@@ -237,7 +237,7 @@ fn a_canary_of_a_client_is_found_in_every_position_in_clear_and_in_none_under_tl
         "CHANGE MASTER TO master_ssl=1, master_ssl_ca='{}', master_ssl_verify_server_cert=1",
         source.dir.join("cert.pem").display()
     );
-    // Seen: MariaDB 10.11.19 takes master_ssl=1 without a CA, says Master_SSL_Allowed: Yes, and connects in clear text.
+    // Seen: MariaDB 10.11.19 takes master_ssl=1 without a CA, says Master_SSL_Allowed: Yes, and connects in cleartext.
     let bare = "CHANGE MASTER TO master_ssl=1".to_owned();
     for (change, number) in [(plain, 0x31), (bare, 0x33), (verified, 0x32)] {
         lab.now(format!("a replica, canary {number:x}"));

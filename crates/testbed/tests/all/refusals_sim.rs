@@ -879,22 +879,26 @@ fn a_node_that_does_not_start_does_not_keep_the_others_from_being_told() {
 fn what_cannot_be_told_is_refused() {
     let unreadable =
         |path: &'static str| move |world: &mut World| world.servers[1].disk.unreadable.push(path.into());
-    enable_refuses(unreadable("/proc/net/tcp"), "n2", &["whether the ports are free", "cannot be told"]);
+    enable_refuses(
+        unreadable("/proc/net/tcp"),
+        "n2",
+        &["whether the ports are free", "cannot be determined"],
+    );
     enable_refuses(
         unreadable("/etc/mysql/sealion/node-key.pem"),
         "n2",
-        &["what lies in /etc/mysql/sealion cannot be told"],
+        &["what lies in /etc/mysql/sealion cannot be determined"],
     );
     enable_refuses(
         unreadable("/etc/mysql/sealion"),
         "n2",
-        &["whether /etc/mysql/sealion can be written to cannot be told"],
+        &["whether /etc/mysql/sealion can be written to cannot be determined"],
     );
-    enable_refuses(unreadable(GALERA_FILE), "n2", &["whether another tool writes", "cannot be told"]);
+    enable_refuses(unreadable(GALERA_FILE), "n2", &["whether another tool writes", "cannot be determined"]);
     enable_refuses(
         |world| world.servers[1].hides_live_settings = true,
         "n2",
-        &["what was set live, and a restart would lose, cannot be told", "ERROR 1142"],
+        &["what was set live, and a restart would lose, cannot be determined", "ERROR 1142"],
     );
 }
 

@@ -344,7 +344,7 @@ fn clients_that_call_in_now_and_then_are_not_cut_off() {
     let texts = rig.texts();
     assert!(
         texts.contains("no client logged in without TLS over TCP")
-            && texts.contains("cannot be told (userstat"),
+            && texts.contains("cannot be determined (userstat"),
         "{texts}"
     );
 }

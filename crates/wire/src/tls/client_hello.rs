@@ -29,7 +29,7 @@ use std::net::IpAddr;
 use super::registry::{Version, extensions as extension};
 use super::{CONTENT_HANDSHAKE, HANDSHAKE_CLIENT_HELLO, RECORD_HEADER_BYTES};
 
-/// RFC 8446 5.1: clear text of a record, at most.
+/// RFC 8446 5.1: cleartext of a record, at most.
 pub const RECORD_CLEAR_BYTES_MAX: u16 = 1 << 14;
 /// OpenSSL 3.6 reads 131396 bytes of a hello at most (`CLIENT_HELLO_MAX_LENGTH`).
 pub const HELLO_BYTES_MAX: usize = 131_072;

@@ -36,7 +36,7 @@ impl ServerKind for Donors {
 
     fn describe(&self, place: Place) -> String {
         let Place::Sst { method, tls } = place else { return String::new() };
-        format!("{}, {}", method_of(method).as_str(), if tls { "TLS" } else { "clear text" })
+        format!("{}, {}", method_of(method).as_str(), if tls { "TLS" } else { "cleartext" })
     }
 
     fn reach(

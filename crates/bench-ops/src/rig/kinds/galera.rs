@@ -1,4 +1,4 @@
-//! Three nodes of Galera: in clear text, by TLS or as chance decides, and with delay between them.
+//! Three nodes of Galera: in cleartext, by TLS or as chance decides, and with delay between them.
 
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
@@ -161,7 +161,7 @@ fn is_between_nodes(up: &Up, wants_tls: bool) -> Result<(), OpsError> {
         let speaks_tls =
             net::tls_probe(at, None, &net::TlsOptions::with_mode(net::SslMode::Required), PROBE_MAX).is_ok();
         if speaks_tls != wants_tls {
-            let (is, be) = if speaks_tls { ("TLS", "clear text") } else { ("no TLS", "TLS") };
+            let (is, be) = if speaks_tls { ("TLS", "cleartext") } else { ("no TLS", "TLS") };
             return Err(OpsError::internal(format!("{at} uses {is}"), format!("it should be {be}")));
         }
     }

@@ -85,8 +85,8 @@ pub fn same_servers(place: Place) -> Place {
 
 fn transport(between: Between) -> String {
     match between {
-        Between::ClearText => "clear text".into(),
+        Between::ClearText => "cleartext".into(),
         Between::Tls(key) => format!("TLS with {}", keys::name(key)),
-        Between::Dynamic(key) => format!("clear text or TLS with {}", keys::name(key)),
+        Between::Dynamic(key) => format!("cleartext or TLS with {}", keys::name(key)),
     }
 }

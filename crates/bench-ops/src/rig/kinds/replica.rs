@@ -23,7 +23,7 @@ impl ServerKind for Sources {
 
     fn describe(&self, place: Place) -> String {
         let is_tls = matches!(place, Place::Replica { tls: true });
-        format!("replication, {}", if is_tls { "TLS" } else { "clear text" })
+        format!("replication, {}", if is_tls { "TLS" } else { "cleartext" })
     }
 
     fn reach(

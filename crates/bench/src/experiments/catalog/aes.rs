@@ -12,7 +12,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     workload: "stream",
     measure: Measure::EventsPerS,
     arms: &[
-        arm("clear text", ArmTls::OFF),
+        arm("cleartext", ArmTls::OFF),
         arm("AES-256-GCM", AES_256),
         arm("ChaCha20-Poly1305", CHACHA20),
         arm("AES-256-GCM without AES-NI", AES_256).at(WITHOUT_AES_NI),

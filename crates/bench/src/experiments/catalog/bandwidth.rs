@@ -10,7 +10,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     workload: "stream",
     measure: Measure::EventsPerS,
     arms: &[
-        arm("clear text", ArmTls::OFF),
+        arm("cleartext", ArmTls::OFF),
         arm("TLS", ArmTls::ON),
         thin("1000 Mbit/s", ArmTls::OFF, 1000).against("1000 Mbit/s"),
         thin("1000 Mbit/s, TLS", ArmTls::ON, 1000).against("1000 Mbit/s"),

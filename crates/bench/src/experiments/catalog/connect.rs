@@ -7,7 +7,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     workload: "connect",
     measure: Measure::EventsPerS,
     arms: &[
-        arm("clear text", ArmTls::OFF),
+        arm("cleartext", ArmTls::OFF),
         arm("TLS", ArmTls::ON),
         RSA_1024,
         RSA_4096,
@@ -19,7 +19,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     published: Some(Published {
         source: "2014, MySQL 5.6.13, one client in Perl on the same machine, TLS with RSA 2048, 10 trials",
         rows: &[
-            row("clear text", 1, 2701.75, 165.54),
+            row("cleartext", 1, 2701.75, 165.54),
             row("TLS, RSA 1024", 1, 77.04, 6.14),
             row("TLS", 1, 28.183, 1.713),
             row("TLS, RSA 4096", 1, 5.45, 0.015),

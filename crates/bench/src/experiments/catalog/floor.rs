@@ -8,7 +8,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     arms: &[
         arm("TCP and an echo", ArmTls::OFF).at(Place::Echo { tls: false }),
         arm("TLS and an echo", ArmTls::ON).at(Place::Echo { tls: true }),
-        arm("MySQL in clear text", ArmTls::OFF),
+        arm("MySQL in cleartext", ArmTls::OFF),
         arm("MySQL by TLS", ArmTls::ON).against("TLS and an echo"),
     ],
     connections: &[],

@@ -7,7 +7,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     workload: "oltp_write_only",
     measure: Measure::EventsPerS,
     arms: &[
-        galera("replication in clear text", Between::ClearText),
+        galera("replication in cleartext", Between::ClearText),
         galera("replication by TLS", Between::Tls(Made::PLAIN.key)),
         galera("socket.dynamic", Between::Dynamic(Made::PLAIN.key)),
     ],

@@ -10,6 +10,6 @@ pub const EXPERIMENT: Experiment = Experiment {
     connections: &[32],
     published: Some(Published {
         source: GALERA_2014,
-        rows: &[single("replication in clear text", 32, 1237.0), single("replication by TLS", 32, 979.2)],
+        rows: &[single("replication in cleartext", 32, 1237.0), single("replication by TLS", 32, 979.2)],
     }),
 };

@@ -9,7 +9,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     question: "What does TLS cost a replica that reads the binary log of its source?",
     workload: "replication",
     measure: Measure::EventsPerS,
-    arms: &[replica("clear text", false), replica("TLS", true)],
+    arms: &[replica("cleartext", false), replica("TLS", true)],
     connections: &[1],
     published: None,
 };

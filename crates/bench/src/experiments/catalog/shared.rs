@@ -3,14 +3,14 @@
 use crate::experiments::arms::{Arm, ArmTls, AtRest, Between, Key, Made, Place, Via, arm};
 
 pub(super) const SUITES: &[Arm] = &[
-    arm("clear text", ArmTls::OFF),
+    arm("cleartext", ArmTls::OFF),
     arm("AES-128-GCM", ArmTls::suite13("TLS_AES_128_GCM_SHA256")),
     arm("AES-256-GCM", ArmTls::suite13("TLS_AES_256_GCM_SHA384")),
     arm("ChaCha20-Poly1305", ArmTls::suite13("TLS_CHACHA20_POLY1305_SHA256")),
     arm("AES-256-CBC, TLS 1.2", ArmTls::suite12("ECDHE-RSA-AES256-SHA384")),
 ];
 
-pub(super) const OFF_AND_ON: &[Arm] = &[arm("clear text", ArmTls::OFF), arm("TLS", ArmTls::ON)];
+pub(super) const OFF_AND_ON: &[Arm] = &[arm("cleartext", ArmTls::OFF), arm("TLS", ArmTls::ON)];
 
 pub(super) const RSA_1024: Arm = arm("TLS, RSA 1024", ArmTls::ON).at(keyed(Key::Rsa(1024)));
 
@@ -21,7 +21,7 @@ pub(super) const fn keyed(key: Key) -> Place {
 }
 
 pub(super) const TUNNELS: &[Arm] = &[
-    arm("clear text", ArmTls::OFF),
+    arm("cleartext", ArmTls::OFF),
     arm("TLS of the server", ArmTls::ON),
     arm("stunnel", ArmTls::OFF).via(Via::Stunnel),
     arm("ssh -L", ArmTls::OFF).via(Via::Ssh),
@@ -34,7 +34,7 @@ pub(super) const fn galera(name: &'static str, between: Between) -> Arm {
 }
 
 pub(super) const GALERA: &[Arm] = &[
-    galera("replication in clear text", Between::ClearText),
+    galera("replication in cleartext", Between::ClearText),
     galera("replication by TLS", Between::Tls(Made::PLAIN.key)),
 ];
 

@@ -92,8 +92,8 @@ pub fn prepare(global: &Global, args: &BenchPrepareArgs) -> Result<u8, OpsError>
     })?;
     let rows = if args.bulk { "no".to_owned() } else { plan.table_size.to_string() };
     show::tell(&format!(
-        "{} tables of {rows} rows in the schema {}, {:.1} s",
-        plan.tables,
+        "{} of {rows} rows in the schema {}, {:.1} s",
+        model::text::counted(plan.tables, "table", "tables"),
         plan.schema,
         began.elapsed().as_secs_f64()
     ));

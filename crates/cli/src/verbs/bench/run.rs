@@ -232,11 +232,11 @@ pub(super) fn measure(
             }
         };
         show::progress(&format!(
-            "{}, block {}, {}, {} connections: trial {} of {}{left}",
+            "{}, block {}, {}, {}: trial {} of {}{left}",
             found.name,
             at.block,
             at.arm,
-            at.connections,
+            model::text::counted(at.connections, "connection", "connections"),
             at.trials_done + 1,
             at.trials
         ));

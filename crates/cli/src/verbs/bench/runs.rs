@@ -65,7 +65,7 @@ pub fn runs(global: &Global, args: &BenchRunsArgs) -> Result<u8, OpsError> {
                 ]
             })
             .collect();
-        show::out(&show::table(&["run", "experiment", "server", "usable"], rows));
+        show::out(&show::table_of_ids(&["run", "experiment", "server", "usable"], rows));
     }
     if unread > 0 {
         show::tell(&format!("note: {unread} saved measurements are from another version and are not shown"));

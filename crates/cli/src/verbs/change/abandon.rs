@@ -40,7 +40,7 @@ pub fn abandon(global: &Global, args: &AbandonArgs) -> Result<u8, OpsError> {
     let left = roll::abandon(&cluster, &settings, &mut |line| show::tell(&line))?;
     if global.format == Format::Json {
         let json = serde_json::json!({
-            "schema": "sealion.change/1", "plan": plan.id, "outcome": "abandoned", "left": left,
+            "schema": "sealion/change/1", "plan": plan.id, "outcome": "abandoned", "left": left,
         });
         show::out(&json.to_string());
         return Ok(0);

@@ -71,10 +71,11 @@ pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsE
     let wish = wish(verb, &args.nouns);
     // The same command again finishes what it began.
     let open = continuation(&cluster, Some(Direction::Forward))?;
-    if let Some(open) = open.filter(|open| open.plan.change == wish) {
+    if let Some(open) = open.filter(|open| open.was_wished(&wish, cluster.nodes.len())) {
         let (what, steps) = (described("resume", &open), steps_left(&open));
-        confirm_what(&wish.to_string(), &open.plan, &what, &steps, args.yes.yes.as_deref())?;
-        return run(global, &cluster, &wish.to_string(), |tell| {
+        let change = open.plan.change.to_string();
+        confirm_what(&change, &open.plan, &what, &steps, args.yes.yes.as_deref())?;
+        return run(global, &cluster, &change, |tell| {
             roll::go_on(&cluster, &settings, passphrase, Some(Direction::Forward), tell)
         });
     }
@@ -84,10 +85,11 @@ pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsE
             show::out(&change_json(&plan.id, "nothing-to-do", &[], &[], began));
             return Ok(0);
         }
-        show::out(&format!("{wish}: already done; nothing to do"));
+        show::out(&format!("{}: already done; nothing to do", plan.change));
         show::out("to verify it with captured packets: sealion status --canaries");
         return Ok(0);
     }
     confirm(&plan, args.yes.yes.as_deref())?;
-    run(global, &cluster, &wish.to_string(), |tell| roll::apply(&cluster, &settings, passphrase, &plan, tell))
+    let change = plan.change.to_string();
+    run(global, &cluster, &change, |tell| roll::apply(&cluster, &settings, passphrase, &plan, tell))
 }

@@ -88,14 +88,10 @@ pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
 pub(super) fn described(verb: &str, one: &Continuation) -> String {
     let made = model::clock::rfc3339(one.plan.made_unix_ms);
     let state = if one.was_finished { "finished since then" } else { "unfinished" };
-    let steps = match one.remaining.len() {
-        1 => "1 step remains".to_owned(),
-        count => format!("{count} steps remain"),
-    };
+    let steps = model::text::counted(one.remaining.len(), "step remains", "steps remain");
     let restarts = match one.restarts() {
         0 => "no server restart".to_owned(),
-        1 => "1 server restart".to_owned(),
-        count => format!("{count} server restarts"),
+        count => model::text::counted(count, "server restart", "server restarts"),
     };
     let what = format!(
         "{verb} of {} of cluster {}, planned {} and {state}: {steps}, {restarts}, plan {}",

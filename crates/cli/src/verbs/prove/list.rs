@@ -30,7 +30,7 @@ fn list_clients(global: &Global) {
     } else {
         let rows =
             CLIENTS.iter().map(|one| vec![one.id.into(), one.name.into(), one.needs.join(" ")]).collect();
-        show::out(&show::table(&["client", "name", "needs"], rows));
+        show::out(&show::table_of_ids(&["client", "name", "needs"], rows));
     }
 }
 
@@ -50,7 +50,7 @@ pub fn list(global: &Global, args: &ProveListArgs) -> u8 {
     } else {
         let rows =
             ATTACKS.iter().map(|one| vec![one.id.into(), one.family.to_string(), one.does.into()]).collect();
-        show::out(&show::table(&["attack", "about", "what the server does"], rows));
+        show::out(&show::table_of_ids(&["attack", "about", "what the server does"], rows));
     }
     0
 }

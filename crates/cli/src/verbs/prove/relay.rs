@@ -285,8 +285,11 @@ fn verdict(one: &RelayConnection) -> String {
 
 fn print(report: &ProveRelayReport, places: &sniff::PlaceSums, words: usize) {
     let tls = report.connections.iter().filter(|one| one.is_tls).count();
-    let head =
-        format!("{} connections, {tls} with TLS, {} vulnerable.", report.connection_count, report.fallen);
+    let head = format!(
+        "{}, {tls} with TLS, {} vulnerable.",
+        model::text::counted(report.connection_count, "connection", "connections"),
+        report.fallen
+    );
     let is_bad = report.fallen > 0 || report.is_readable;
     show::out(&if is_bad { show::red(&head) } else { head });
     if !report.connections.is_empty() {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use model::text::counted;
 use prove_ops::sniff::{
     Conclusion, Kind, Listed, MysqlTraffic, Place, Report, Sniffed, Source, Word, guess, sniff, word_name,
     words,
@@ -142,10 +143,15 @@ fn headline(report: &Report) -> String {
     let (all, tls, clear) = (report.looked_at(), report.tls, report.clear);
     match report.conclusion() {
         Conclusion::Readable => {
-            format!("READABLE: {clear} of {all} connections are cleartext, {tls} use TLS.")
+            let are = if clear == 1 { "is" } else { "are" };
+            let all = counted(all, "connection", "connections");
+            format!("READABLE: {clear} of {all} {are} cleartext, {tls} with TLS.")
         }
         Conclusion::NothingReadable => {
-            format!("Nothing readable was captured: {tls} of {all} connections use TLS.")
+            format!(
+                "Nothing readable was captured: {tls} of {} with TLS.",
+                counted(all, "connection", "connections")
+            )
         }
         Conclusion::NoConnection => {
             "No MySQL or Galera connection was recognized. --port N adds a port that MySQL listens on.".into()
@@ -154,18 +160,19 @@ fn headline(report: &Report) -> String {
             let mut why = vec![];
             if report.not_known() > 0 {
                 why.push(format!(
-                    "for {} connections it is not known whether they are encrypted",
-                    report.not_known()
+                    "whether it is encrypted is not known of {}",
+                    counted(report.not_known(), "connection", "connections")
                 ));
             }
             if report.packets_not_looked_at() > 0 {
-                let packets = report.packets_not_looked_at();
-                why.push(format!("{packets} packets could not be decoded (the kinds are listed below)"));
+                let packets = counted(report.packets_not_looked_at(), "packet", "packets");
+                why.push(format!("{packets} could not be decoded (the kinds are listed below)"));
             }
             let seen = if all == 0 {
                 "no MySQL or Galera connection was recognized".to_owned()
             } else {
-                format!("nothing that was decoded is cleartext, and {tls} of {all} connections use TLS")
+                let all = counted(all, "connection", "connections");
+                format!("nothing that was decoded is cleartext, {tls} of {all} with TLS")
             };
             format!("NOT KNOWN: {seen}; but {}.", why.join(", and "))
         }
@@ -192,9 +199,9 @@ fn print(global: &Global, sniffed: &Sniffed, words: usize, limit: usize) {
         Conclusion::NothingReadable | Conclusion::NoConnection => show::out(&headline),
     }
     show::out(&format!(
-        "{}: {} segments, {} bytes; {}",
+        "{}: {}, {} bytes; {}",
         sniffed.method,
-        report.segments,
+        counted(report.segments, "segment", "segments"),
         report.payload_bytes,
         if kinds.is_empty() { "no connections".into() } else { kinds.join(", ") }
     ));

@@ -70,7 +70,12 @@ pub fn print_row(out: &mut String, row: &TargetRow, depth: Depth) {
     say(
         out,
         "",
-        &format!("{} connections, {} handshakes, {:.1} ms", row.connections, row.handshakes, row.elapsed_ms),
+        &format!(
+            "{}, {}, {:.1} ms",
+            model::text::counted(row.connections, "connection", "connections"),
+            model::text::counted(row.handshakes, "handshake", "handshakes"),
+            row.elapsed_ms
+        ),
     );
     out.push('\n');
 }

@@ -60,9 +60,9 @@ pub fn create(args: &ShareCreateArgs) -> Result<u8, OpsError> {
     drop(ticker);
     let created = created.map_err(ops)?;
     show::out(&format!(
-        "{}: {} rows of {}.{}, {} bytes before encryption",
+        "{}: {} of {}.{}, {} bytes before encryption",
         args.out.display(),
-        created.exported.rows,
+        model::text::counted(created.exported.rows, "row", "rows"),
         spec.schema,
         spec.table,
         created.plain_bytes

@@ -71,11 +71,11 @@ pub fn grant(args: &ShareGrantArgs) -> Result<u8, OpsError> {
     show::out(&format!("grant {}", policy.id.hex()));
     show::out(&told_reader);
     show::out(&format!(
-        "until {}, {} opens at each proxy, {} of {} proxies needed",
+        "until {}, {} at each proxy, {} of {} needed",
         shown_time(policy.until_unix_s),
-        policy.max_opens,
+        model::text::counted(policy.max_opens, "open", "opens"),
         policy.need,
-        policy.proxies.len()
+        model::text::counted(policy.proxies.len(), "proxy", "proxies")
     ));
     for (url, answer) in &answers {
         let what = match answer {

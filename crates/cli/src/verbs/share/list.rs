@@ -28,14 +28,14 @@ pub fn list(args: &ShareListArgs) -> Result<u8, OpsError> {
     }
     for policy in grants {
         show::out(&format!(
-            "{} {} to {}, until {}, {} opens, {} of {} proxies needed",
+            "{} {} to {}, until {}, {}, {} of {} needed",
             policy.id.hex(),
             policy.table,
             policy.reader.fingerprint(),
             shown_time(policy.until_unix_s),
-            policy.max_opens,
+            model::text::counted(policy.max_opens, "open", "opens"),
             policy.need,
-            policy.proxies.len()
+            model::text::counted(policy.proxies.len(), "proxy", "proxies")
         ));
         for (url, answer) in owner::states(&policy, &keys) {
             show::out(&format!("  {}", line(&url, &state_words(&answer))));

@@ -49,16 +49,15 @@ pub fn receive(global: &Global, args: &ReceiveArgs) -> Result<u8, OpsError> {
     let options = ReceiveOptions { into: args.dir.clone(), listen: args.listen };
     let receiver = Receiver::new(&options, &identity).map_err(ops)?;
     let address =
-        receiver.address().map_err(|error| OpsError::internal("the kernel tells no address", error))?;
+        receiver.address().map_err(|error| OpsError::internal("the kernel reports no address", error))?;
     match (&code, &args.code_file) {
         (Some(code), Some(path)) => keep(path, code)?,
         (Some(code), None) => show::tell(&format!("code for the sender: {}", code.expose_secret())),
         (None, _) => {}
     }
-    show::tell(&format!(
-        "listening on {address}; on the other host: sealion send DIR --to HOST:{}",
-        address.port()
-    ));
+    for line in listening(address, &args.dir) {
+        show::tell(&line);
+    }
     let progress = Arc::new(Progress::default());
     let began = model::Clock::unix_ms(&model::SystemClock);
     let watch = Watch::start(&progress, interrupt::flag()?, "waiting for the sender");
@@ -67,8 +66,30 @@ pub fn receive(global: &Global, args: &ReceiveArgs) -> Result<u8, OpsError> {
     };
     let received = receiver.receive(&progress, &turned_away);
     drop(watch);
-    print(global, "receiver", &args.dir, began, &received.map_err(ops)?)?;
+    print(global, "receiver", &args.dir, began, &progress, &received.map_err(ops)?)?;
     Ok(0)
+}
+
+/// Where it listens, and what the sender types.
+fn listening(address: SocketAddr, dir: &Path) -> Vec<String> {
+    let port = address.port();
+    if address.ip().is_loopback() {
+        return vec![
+            format!(
+                "listening on {address}, which only this machine reaches; here: sealion send DIR --to {address}"
+            ),
+            format!(
+                "to receive from another host, listen on an address that it reaches: sealion receive {} --listen 0.0.0.0:{port}",
+                dir.display()
+            ),
+        ];
+    }
+    let host = match address.ip() {
+        ip if ip.is_unspecified() => "THIS_HOST".to_owned(),
+        std::net::IpAddr::V6(ip) => format!("[{ip}]"),
+        std::net::IpAddr::V4(ip) => ip.to_string(),
+    };
+    vec![format!("listening on {address}; on the other host: sealion send DIR --to {host}:{port}")]
 }
 
 fn keep(path: &Path, code: &SecretString) -> Result<(), OpsError> {
@@ -85,4 +106,21 @@ fn keep(path: &Path, code: &SecretString) -> Result<(), OpsError> {
                 "name a file that is not there yet",
             )
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receiver_on_loopback_does_not_send_another_host_to_itself() {
+        let lines =
+            |address: &str| listening(address.parse().expect("an address"), Path::new("/restore")).join("\n");
+        let alone = lines("127.0.0.1:4440");
+        assert!(!alone.contains("on the other host") && alone.contains("only this machine"), "{alone}");
+        assert!(alone.contains("sealion receive /restore --listen 0.0.0.0:4440"), "{alone}");
+        assert!(lines("0.0.0.0:4441").ends_with("--to THIS_HOST:4441"));
+        assert!(lines("10.0.0.7:4441").ends_with("--to 10.0.0.7:4441"));
+        assert!(lines("[fd00::7]:4441").ends_with("--to [fd00::7]:4441"));
+    }
 }

@@ -60,6 +60,8 @@ impl Suite {
 const CONNECTIONS: usize = 4;
 
 pub fn send(global: &Global, args: &SendArgs) -> Result<u8, OpsError> {
+    // Before a code is typed for nothing.
+    ::stream::can_be_sent(&args.dir).map_err(ops)?;
     let identity = match (args.certificates.identity(), &args.code_file) {
         (Some(identity), _) => identity,
         (None, file) => {
@@ -85,6 +87,6 @@ pub fn send(global: &Global, args: &SendArgs) -> Result<u8, OpsError> {
     let watch = Watch::start(&progress, interrupt::flag()?, "reading the directory");
     let sent = ::stream::send(&options, &identity, &progress);
     drop(watch);
-    print(global, "sender", &args.dir, began, &sent.map_err(ops)?)?;
+    print(global, "sender", &args.dir, began, &progress, &sent.map_err(ops)?)?;
     Ok(0)
 }

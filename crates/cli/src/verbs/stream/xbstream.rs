@@ -134,16 +134,17 @@ fn print(options: &ExtractOptions, done: &Extracted, seconds: f64) {
     let whereto =
         if options.is_synced { "extracted, and on the disk" } else { "extracted, not yet all on the disk" };
     show::out(&format!(
-        "{whereto}: {} files, {} from a stream of {} in {seconds:.1} s, {}/s",
-        done.files,
+        "{whereto}: {}, {} from a stream of {} in {seconds:.1} s, {}/s",
+        model::text::counted(done.files, "file", "files"),
         amount(done.size_bytes as f64),
         amount(done.stream_bytes as f64),
         amount(done.size_bytes as f64 / seconds),
     ));
     if options.decryption.is_some() {
         show::out(&format!(
-            "decrypted: {} files; not encrypted in the stream: {}",
-            done.decrypted, done.not_encrypted
+            "decrypted: {}; not encrypted in the stream: {}",
+            model::text::counted(done.decrypted, "file", "files"),
+            done.not_encrypted
         ));
     }
 }

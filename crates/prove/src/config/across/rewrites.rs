@@ -138,7 +138,7 @@ fn node(own: &Member, other: &Member) -> Option<Setting> {
     });
     let assigned = source.assigned.iter().map(|entry| &entry.node).find(|node| has_two_spreads(node));
     if let Some(node) = merged.or(assigned) {
-        return Some(other.obstacle(node.line, "it loads this file, and lays something over it"));
+        return Some(other.obstacle(node.line, "it loads this file, and overrides some of it"));
     }
     let handed = names.iter().flat_map(|name| source.calls_given(name)).find(|(_, called)| {
         let last = called.rsplit('.').next().unwrap_or_default();

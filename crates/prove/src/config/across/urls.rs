@@ -394,7 +394,7 @@ fn rails(set: &Set, own: &Member, found: &mut ConnectionSettings) {
             .filter(|(_, yaml)| is_of(own, yaml))
             .find_map(|(_, yaml)| Some((yaml, rails_of(yaml).into_iter().find(takes)?)));
         if let Some((yaml, over)) = over {
-            found.settings.push(yaml.obstacle(over.line, "Rails lays this URL over what stands there"));
+            found.settings.push(yaml.obstacle(over.line, "Rails uses this URL instead of what stands there"));
         }
     } else if found.style == Style::Yaml && own.file_name() == FILE {
         let envs = set.members().map(|(_, env)| env).filter(|env| is_of(env, own));
@@ -406,7 +406,7 @@ fn rails(set: &Set, own: &Member, found: &mut ConnectionSettings) {
             let says_more =
                 url.is_none_or(|url| url.settings.iter().any(|setting| is_about_tls(&setting.key)));
             if says_more {
-                let why = format!("Rails lays {} over this, and it says something of TLS", pair.key);
+                let why = format!("Rails uses {} instead of this, and it has a setting of TLS", pair.key);
                 return found.settings.push(env.obstacle(pair.line, &why));
             }
         }

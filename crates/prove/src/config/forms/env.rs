@@ -155,7 +155,7 @@ fn laravel(pairs: &[Pair]) -> Option<ConnectionSettings> {
         settings.push(Setting::new(&ca.key, SettingValue::Text(ca.value.to_string()), ca.line));
         settings.push(obstacle(
             ca.line,
-            "what PDO is given besides stands in config/database.php: look at that file",
+            "what PDO is given besides stands in config/database.php: check that file",
         ));
     }
     if let Some(url) = of("DB_URL").or_else(|| of("DATABASE_URL")).filter(|url| !url.value.is_empty()) {

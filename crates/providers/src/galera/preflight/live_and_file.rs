@@ -47,7 +47,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 name,
                 "an option file has a mistake",
                 mistake,
-                "mend that line: what stands after it does not count, and what we would write there would not either",
+                "fix that line: what stands after it does not count, and what sealion would write there would not either",
             ));
         }
         let others: Vec<String> =
@@ -70,7 +70,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             problems.push(problem(
                 name,
                 "its option file and the running server do not agree on wsrep_provider_options",
-                format!("{place}: {} differ(s) from what the server runs with", differ.join(", ")),
+                format!("{place}: {} {} from what the server runs with", differ.join(", "), if differ.len() == 1 { "differs" } else { "differ" }),
                 "restart the node with its file as it is, or put the live value into the file; then plan again",
             ));
         }

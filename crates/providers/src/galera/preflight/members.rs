@@ -58,7 +58,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     if arbitrators > 0 {
         problems.push(problem(
             subject,
-            format!("{arbitrators} arbitrator(s) (garbd) are members"),
+            if arbitrators == 1 { "1 arbitrator (garbd) is a member".to_owned() } else { format!("{arbitrators} arbitrators (garbd) are members") },
             "an arbitrator has no SQL port: a strict round that does not know its option file would lock it out",
             "stop garbd for the time of the change if the cluster keeps three nodes, and start it again with the same \
              socket.ssl options afterwards",

@@ -26,7 +26,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             Err(error) => {
                 problems.push(problem(
                     name,
-                    "whether the ports are free that it listens on when it joins again cannot be told",
+                    "whether the ports are free that it listens on when it joins again cannot be determined",
                     error.to_string(),
                     "run sealion where /proc of the node's machine can be read, then plan again",
                 ));

@@ -62,9 +62,9 @@ fn losses(world: &mut World<'_>, name: &NodeName) -> Result<Vec<Loss>, NodeError
             AfterRestart::Other(then) => {
                 Loss::Told(format!("{option}={} was set live, and a restart makes it {then}", setting.value))
             }
-            AfterRestart::CannotTell(why) => {
-                Loss::Told(format!("{option} was set live; what a restart makes of it cannot be told: {why}"))
-            }
+            AfterRestart::CannotTell(why) => Loss::Told(format!(
+                "{option} was set live; what a restart makes of it cannot be determined: {why}"
+            )),
         });
     }
     Ok(losses)
@@ -88,7 +88,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             Err(error) => {
                 problems.push(problem(
                     name,
-                    "what was set live, and a restart would lose, cannot be told",
+                    "what was set live, and a restart would lose, cannot be determined",
                     error.to_string(),
                     "let the inventory's account read information_schema.SYSTEM_VARIABLES (MySQL: \
                      performance_schema.variables_info), then plan again",

@@ -63,9 +63,9 @@ impl StepKind for Gate {
                 StepCheck::AlreadyDone(format!("all {} members agree", world.nodes.len()))
             }
             // Going back, the steps that follow are undone already; the round's own pre-check guards each restart.
-            Direction::Back => StepCheck::AlreadyDone("nothing to take back".into()),
+            Direction::Back => StepCheck::AlreadyDone("nothing to revert".into()),
             Direction::Forward => StepCheck::Blocked(format!(
-                "the next round may not begin\n  why:  {}\n  next: mend that, then sealion resume",
+                "the next round may not begin\n  why:  {}\n  next: fix that, then sealion resume",
                 problems.join("\n        ")
             )),
         })
@@ -76,6 +76,6 @@ impl StepKind for Gate {
     }
 
     fn verify(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<String, StepError> {
-        Ok("looked".into())
+        Ok("checked".into())
     }
 }

@@ -178,7 +178,7 @@ fn start_patiently(world: &mut World<'_>, name: &NodeName) -> Result<(), StepErr
             }
             Some(wait::Sign::Unasked) if starts < wait::STARTS_MAX => {
                 world.say(&format!(
-                    "{name} ended at its start, and no other node tells whether the cluster is Primary: start {} of {}",
+                    "{name} ended at its start, and no other node reports whether the cluster is Primary: start {} of {}",
                     starts + 1,
                     wait::STARTS_MAX
                 ));
@@ -270,7 +270,7 @@ impl StepKind for Round {
             return Ok(StepCheck::Ready);
         }
         Ok(StepCheck::Blocked(format!(
-            "{name} may not be restarted now\n  why:  {}\n  next: mend that, then sealion resume",
+            "{name} may not be restarted now\n  why:  {}\n  next: fix that, then sealion resume",
             reasons.join("\n        ")
         )))
     }
@@ -327,7 +327,7 @@ impl StepKind for Round {
             if !reasons.is_empty() {
                 back_in_service(world.node(&name)?)?;
                 return Err(fail(format!(
-                    "{name} was drained and is not stopped\n  why:  {}\n  next: mend that, then sealion resume",
+                    "{name} was drained and is not stopped\n  why:  {}\n  next: fix that, then sealion resume",
                     reasons.join("\n        ")
                 )));
             }

@@ -116,12 +116,19 @@ fn quiet(world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
     loop {
         let seen = node.sessions().map_err(fail)?;
         if seen.busy == 0 {
-            return Ok(format!("{name} is stopped; {} sessions without work under way are cut", seen.users));
+            return Ok(format!(
+                "{name} is stopped; {} cut",
+                model::text::counted(
+                    seen.users,
+                    "session without work under way is",
+                    "sessions without work under way are"
+                )
+            ));
         }
         if node.now_ms() - began >= ms_max {
             return Ok(format!(
-                "{name} is stopped; {} sessions had work under way, which is rolled back: their clients get an error",
-                seen.busy
+                "{name} is stopped; {} had work under way, which is rolled back: an error to the client",
+                model::text::counted(seen.busy, "session", "sessions")
             ));
         }
         node.wait(Duration::from_millis(POLL_MS));

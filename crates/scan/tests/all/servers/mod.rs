@@ -335,7 +335,7 @@ pub fn galera(tls: Option<Server>) -> Server {
     front
 }
 
-/// Answers a Group Replication peer in clear text, with what MySQL 9.7.4 answers. Byte-level.
+/// Answers a Group Replication peer in cleartext, with what MySQL 9.7.4 answers. Byte-level.
 pub fn xcom() -> Server {
     responder(|mut stream| {
         let mut request = [0; 12];

@@ -74,7 +74,7 @@ fn an_arm_whose_tls_the_server_refuses_is_left_out_and_the_rest_is_measured() {
     assert!(left_out.len() == 1 && left_out[0].as_str().unwrap().contains("AES-256-CBC"), "{seen:#}");
 }
 
-/// A table that is smaller than the ids that are drawn; an option of TLS for clear text.
+/// A table that is smaller than the ids that are drawn; an option of TLS for cleartext.
 #[test]
 fn what_would_measure_something_else_is_refused() {
     let server = Real::start("galera-10.11", &[]);

@@ -61,7 +61,7 @@ fn every_workload_runs_plain_and_over_tls_and_counts_what_the_server_counts() {
                     assert!(number(&report, "rows") >= 60 * 900, "{about}");
                 }
                 assert!(report["server_cpu_us_per_query"].is_number(), "{about}");
-                // In clear text answers are all that comes; records of TLS come on top.
+                // In cleartext answers are all that comes; records of TLS come on top.
                 let (received, answers) =
                     (number(&report, "received_bytes"), number(&report, "answer_bytes"));
                 // So do the errors that events began again for.

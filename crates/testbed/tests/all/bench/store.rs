@@ -47,7 +47,7 @@ fn two_runs_are_kept_compared_exported_drawn_and_advise() {
         assert!(at("low") <= at("ratio") && at("ratio") <= at("high"), "{row:#}");
     }
     let text = server.kept(&["bench", "compare", ids[1], ids[0]]);
-    assert!(String::from_utf8_lossy(&text.stdout).contains("clear text, 2 connections: "), "{text:?}");
+    assert!(String::from_utf8_lossy(&text.stdout).contains("cleartext, 2 connections: "), "{text:?}");
     // A line a trial.
     // Marks at both ends (Apache Parquet, file format); what is between them is read in a test of `report`.
     let parquet = server.kept(&["bench", "export", ids[1], "--format", "parquet"]);
@@ -64,7 +64,7 @@ fn two_runs_are_kept_compared_exported_drawn_and_advise() {
     let in_json: u64 = arms.flat_map(|arm| list(&arm["samples"])).map(|trial| number(trial, "events")).sum();
     assert_eq!((lines.len(), in_csv), (1 + 10 * levels, in_json), "{csv}");
     let page = std::fs::read_to_string(server.directory.path().join("page.html")).unwrap();
-    assert!(page.matches("<svg").count() >= 4 && page.contains("clear text"), "{page}");
+    assert!(page.matches("<svg").count() >= 4 && page.contains("cleartext"), "{page}");
     // What a query costs is known on this machine; what a connection costs was not measured.
     let advice = of_kept(&server.kept(&["bench", "advise", "--format", "json"]));
     for row in list(&advice["capacity"]) {

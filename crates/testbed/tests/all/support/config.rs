@@ -9,7 +9,7 @@ pub const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/config
 /// Of the fixtures; no output may have it.
 pub const PASSWORD: &str = "hunter2-is-a-fixture";
 
-/// Settings that look protected, and go on in clear text with a server that offers no TLS.
+/// Settings that look protected, and go on in cleartext with a server that offers no TLS.
 pub struct Headline {
     pub file: &'static str,
     pub client: &'static str,

@@ -1,5 +1,5 @@
 //! Settings in one file, and code in another that connects with parts of them. Each had a row of its own among files that a stranger
-//! wrote, where the driver went into clear text and the settings were called safe. Beside it: the same, handed on as it is.
+//! wrote, where the driver went into cleartext and the settings were called safe. Beside it: the same, handed on as it is.
 
 use super::*;
 

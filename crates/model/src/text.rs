@@ -1,0 +1,37 @@
+//! Words that are said to people everywhere.
+
+/// `1 session`, `2 sessions`.
+pub fn counted<N: TryInto<u64>>(count: N, one: &str, many: &str) -> String {
+    match count.try_into() {
+        Ok(1) => format!("1 {one}"),
+        Ok(count) => format!("{count} {many}"),
+        Err(_) => format!("no known number of {many}"),
+    }
+}
+
+/// A link or another subject, for people, who need not read twice that a client's link is a client's.
+pub fn said(subject: &str) -> &str {
+    let Some((kind, ends)) = subject.split_once(' ') else { return subject };
+    let is_one = |rest: Option<&str>, dash: fn(&str) -> bool| rest.is_some_and(dash);
+    let names_it = is_one(ends.strip_prefix(kind), |rest| rest.starts_with('-'))
+        || is_one(ends.strip_suffix(kind), |rest| rest.ends_with('-'));
+    if names_it { ends } else { subject }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_one_and_a_client_is_named_once() {
+        assert_eq!(
+            (counted(1u8, "file", "files"), counted(0usize, "file", "files")),
+            ("1 file".into(), "0 files".into())
+        );
+        assert_eq!((said("client client-n1"), said("client a1-client")), ("client-n1", "a1-client"));
+        assert_eq!(
+            (said("galera n1-n2"), said("n1"), said("client x-n1")),
+            ("galera n1-n2", "n1", "client x-n1")
+        );
+    }
+}
