@@ -1580,7 +1580,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory help" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory help" -f -a "print" -d 'Print the effective options, with the file and line that set each'
-complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory help" -f -a "inventory" -d 'Draft a sealion.toml from one server of the cluster'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory help" -f -a "inventory" -d 'Draft a sealion.toml for a whole cluster, found from one of its servers'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l defaults-file -d 'Read only this file and the files it includes' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l defaults-extra-file -d 'Read this file after the usual ones' -r -F
@@ -1624,6 +1624,7 @@ html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l trust-found -d 'Send the password also to servers that were found and are not verified, if they request it'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s p -l password -d 'Prompt for the password'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl -d 'Require TLS, as --ssl of mariadb'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l skip-ssl -d 'Do not use TLS'
@@ -1631,7 +1632,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s ? -l help -d 'Print help; --help prints all options'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "print" -d 'Print the effective options, with the file and line that set each'
-complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "inventory" -d 'Draft a sealion.toml from one server of the cluster'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "inventory" -d 'Draft a sealion.toml for a whole cluster, found from one of its servers'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
@@ -1747,4 +1748,4 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "kill" -d 'Kill a node, as a power failure would'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "alive" -d 'Exit 0 while a node\'s process runs'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "print" -d 'Print the effective options, with the file and line that set each'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "inventory" -d 'Draft a sealion.toml from one server of the cluster'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from config" -f -a "inventory" -d 'Draft a sealion.toml for a whole cluster, found from one of its servers'

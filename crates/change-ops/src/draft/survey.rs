@@ -1,7 +1,7 @@
 //! Which servers there are, asked of one and of all that it leads to.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -27,7 +27,11 @@ pub struct Place {
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let is_v6 = self.address.contains(':');
-        if is_v6 { write!(f, "[{}]:{}", self.address, self.port) } else { write!(f, "{}:{}", self.address, self.port) }
+        if is_v6 {
+            write!(f, "[{}]:{}", self.address, self.port)
+        } else {
+            write!(f, "{}:{}", self.address, self.port)
+        }
     }
 }
 
@@ -138,15 +142,24 @@ pub fn survey(
     let begun = Instant::now();
     let mut survey = Survey::default();
     let mut leads = survey.take(&Lead { place: first, role: Role::Named, teller: 0 }, named);
-    while !leads.is_empty() {
-        if survey.servers.len() + survey.unreached.len() >= SERVERS_MAX || begun.elapsed() > SURVEY_MAX {
+    loop {
+        // Whatever is surest comes first, and each place once.
+        leads.sort_by_key(|lead| lead.role);
+        let mut places = BTreeSet::new();
+        leads.retain(|lead| !survey.by_place.contains_key(&lead.place) && places.insert(lead.place.clone()));
+        if leads.is_empty() {
+            break;
+        }
+        let room = SERVERS_MAX.saturating_sub(survey.servers.len() + survey.unreached.len());
+        let room = if begun.elapsed() > SURVEY_MAX { 0 } else { room };
+        if leads.len() > room {
             survey.notes.push(format!(
-                "{} more places were told and not asked any more, after {} servers and {} s",
-                leads.len(),
-                survey.servers.len(),
+                "{} more servers were named and not asked any more, behind {} that were, in {} s",
+                leads.len() - room,
+                survey.by_place.len() + room,
                 begun.elapsed().as_secs()
             ));
-            break;
+            leads.truncate(room);
         }
         let answers: Vec<_> = std::thread::scope(|scope| {
             let asking: Vec<_> = leads.iter().map(|lead| scope.spawn(|| ask(&lead.place))).collect();
@@ -166,9 +179,6 @@ pub fn survey(
                 }
             }
         }
-        next.sort_by(|one, other| (&one.place, one.role).cmp(&(&other.place, other.role)));
-        next.dedup_by(|one, other| one.place == other.place);
-        next.retain(|lead| !survey.by_place.contains_key(&lead.place));
         leads = next;
     }
     survey.forget_known_replicas();
@@ -276,11 +286,13 @@ fn leads_of(surveyed: &Surveyed, at: usize, its_place: &Place) -> (Vec<Lead>, Ve
     let sources = surveyed.channels.iter().filter(|channel| !channel.source_host.is_empty()).map(|channel| {
         (Place { address: channel.source_host.clone(), port: channel.source_port }, Role::Source)
     });
-    let (named, nameless): (Vec<_>, Vec<_>) = surveyed.replicas.iter().partition(|told| !told.host.is_empty());
+    let (named, nameless): (Vec<_>, Vec<_>) =
+        surveyed.replicas.iter().partition(|told| !told.host.is_empty());
     let replicas =
         named.into_iter().map(|told| (Place { address: told.host.clone(), port: told.port }, Role::Replica));
     let guesses = nameless.into_iter().flat_map(|told| {
-        let at = |address: &String| (Place { address: address.clone(), port: told.port }, Role::PerhapsReplica);
+        let at =
+            |address: &String| (Place { address: address.clone(), port: told.port }, Role::PerhapsReplica);
         surveyed.dump_addresses.iter().map(at)
     });
     let all = members.chain(sources).chain(replicas).chain(guesses);
@@ -303,7 +315,8 @@ pub fn ask(options: &ConnectOptions, default_port: u16) -> Result<Surveyed, NetE
 }
 
 fn questions(client: &mut Client, default_port: u16) -> Result<Surveyed, NetError> {
-    let mut value = |statement: &str| client.query(statement).map(|rows| rows.text(0, "Value").map(Cow::into_owned));
+    let mut value =
+        |statement: &str| client.query(statement).map(|rows| rows.text(0, "Value").map(Cow::into_owned));
     let comment = value("SHOW GLOBAL VARIABLES LIKE 'version_comment'")?.unwrap_or_default();
     let wsrep_on = value("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")?;
     let mut surveyed = Surveyed::default();
@@ -324,7 +337,8 @@ fn questions(client: &mut Client, default_port: u16) -> Result<Surveyed, NetErro
         "SELECT @@hostname, @@port, @@datadir, @@server_id, @@version, @@socket, @@pid_file, @@log_error",
     )?;
     let row = rows.first();
-    let at = |column: usize| row.as_ref().and_then(|row| row.at(column)).map(Cow::into_owned).unwrap_or_default();
+    let at =
+        |column: usize| row.as_ref().and_then(|row| row.at(column)).map(Cow::into_owned).unwrap_or_default();
     // Relative paths count from the data directory; `stderr` is no file.
     let below = |path: String| {
         let is_file = !path.is_empty() && path != "stderr";

@@ -198,7 +198,8 @@ fn table(node: &Node<'_>) -> String {
          service = \"{service}\"\n"
     );
     if node.names.is_empty() {
-        out += "# names = [\"db.example\"]  # more names for its certificate, of a load balancer for example\n";
+        out +=
+            "# names = [\"db.example\"]  # more names for its certificate, of a load balancer for example\n";
     } else {
         let names: Vec<String> = node.names.iter().map(|name| quoted(name)).collect();
         out += &format!("names = [{}]  # others of the cluster call it so\n", names.join(", "));
@@ -245,10 +246,13 @@ fn picture(survey: &Survey, names: &[String]) -> Vec<String> {
         let missing = survey.unreached.iter().filter(of_cluster);
         lines.extend(missing.map(|unreached| format!("  {}  NOT REACHED", unreached.place)));
     }
-    let has_source = |server: &Surveyed| {
-        server.channels.iter().any(|channel| survey.at(&source_of(channel)).is_some())
-    };
-    let roots = survey.servers.iter().enumerate().filter(|(_, server)| server.galera.is_none() && !has_source(server));
+    let has_source =
+        |server: &Surveyed| server.channels.iter().any(|channel| survey.at(&source_of(channel)).is_some());
+    let roots = survey
+        .servers
+        .iter()
+        .enumerate()
+        .filter(|(_, server)| server.galera.is_none() && !has_source(server));
     for (at, _) in roots {
         draw(survey, names, at, "", 0, &mut drawn, &mut lines);
     }
@@ -298,7 +302,11 @@ fn draw(
     }
     lines.push(line);
     for channel in server.channels.iter().filter(|channel| survey.at(&source_of(channel)).is_none()) {
-        lines.push(format!("{indent}  replicates from {}: {}, NOT REACHED", source_of(channel), how_of(channel)));
+        lines.push(format!(
+            "{indent}  replicates from {}: {}, NOT REACHED",
+            source_of(channel),
+            how_of(channel)
+        ));
     }
     for (replica, of_replica) in survey.servers.iter().enumerate() {
         for channel in &of_replica.channels {

@@ -38,7 +38,8 @@ pub struct ConfigArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_long_help = "The server is asked for the nodes of its Galera cluster, its sources and its replicas, and these are asked in the same way. The draft
+#[command(
+    after_long_help = "The server is asked for the nodes of its Galera cluster, its sources and its replicas, and these are asked in the same way. The draft
 begins with a picture of what was found. Lines that you must verify are marked CHECK.
 
 Servers that others name are not given the password itself unless they are verified (--ssl-mode=VERIFY_CA). An account with
@@ -46,7 +47,8 @@ caching_sha2_password needs that for its first login; --trust-found sends it all
 
 Examples:
   sealion config inventory -h db1 -u root -p > sealion.toml
-  sealion config inventory --login-path=admin --ssl-mode=VERIFY_CA --ssl-ca=ca.pem")]
+  sealion config inventory --login-path=admin --ssl-mode=VERIFY_CA --ssl-ca=ca.pem"
+)]
 pub struct InventoryArgs {
     /// Send the password also to servers that were found and are not verified, if they request it
     #[arg(long)]

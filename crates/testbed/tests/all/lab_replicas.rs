@@ -1,10 +1,11 @@
 //! A source and its replica, of both flavours: sealed under load, and taken back.
 
+use std::fs;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::Value;
-use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot};
+use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot, wait_for};
 
 /// What a look said of the channel, with its evidence.
 fn replication(look: &Value) -> &Value {
@@ -34,10 +35,61 @@ fn applier_error(lab: &RealLab, statement: &str) -> String {
     rows.text(0, "Last_SQL_Error").expect("a column").into_owned()
 }
 
+/// What is drafted of these servers from one of them.
+fn draft(lab: &RealLab, from: usize, words: &[&str]) -> String {
+    let login = lab.dir.join("operator.cnf").display().to_string();
+    let host = lab.file().nodes[from].address.to_string();
+    let named = ["config", "inventory", "--defaults-file", &login, "-h", &host];
+    lab.run(&[&named, words].concat()).exits(0).stdout
+}
+
+/// That both are in it, and who replicates from whom.
+fn has_both(lab: &RealLab, draft: &str, flavour: &str) {
+    let [source, replica] = [0, 1].map(|at| lab.file().nodes[at].address);
+    for address in [source, replica] {
+        assert!(draft.contains(&format!("\naddress = \"{address}\"\nport = 3306\n")), "{draft}");
+    }
+    let lines: Vec<&str> = draft.lines().filter(|line| line.contains(flavour)).collect();
+    let [first, second] = lines[..] else { panic!("{draft}") };
+    assert!(first.contains(&format!("  {source}:3306  ")) && !first.contains("<-"), "{draft}");
+    assert!(second.starts_with("#   ") && second.contains(&format!("  {replica}:3306  ")), "{draft}");
+    assert!(second.contains(": no TLS set"), "{draft}");
+    assert!(!draft.contains("NOT REACHED"), "{draft}");
+}
+
 #[test]
 fn mysql_is_sealed_while_it_runs_and_taken_back() {
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::REPLICAS_OF_MYSQL);
+
+    lab.now("the replica leads to its source; the source, to a replica that does not tell where it is");
+    has_both(&lab, &draft(&lab, 1, &["--trust-found"]), "MySQL 9.7");
+    let from_source = draft(&lab, 0, &[]);
+    assert!(
+        from_source.contains("with server_id 2 and port 3306 does not tell its address"),
+        "{from_source}"
+    );
+
+    lab.now(
+        "the source leads to a replica that says where it is, and only who trusts it sends it the password",
+    );
+    let replica = lab.file().nodes[1].clone();
+    lab.lab(&["stop", "n2"]).exits(0);
+    let mut options = fs::read_to_string(replica.my_cnf()).expect("there");
+    options += &format!("\n[mysqld]\nreport_host={}\n", replica.address);
+    fs::write(replica.my_cnf(), options).expect("writable");
+    lab.lab(&["start", "n2"]).exits(0);
+    let listed = wait_for(Duration::from_secs(30), || {
+        draft(&lab, 0, &[]).contains(&format!("{}:3306  NOT REACHED", replica.address)).then_some(())
+    });
+    assert!(listed.is_some(), "{}", draft(&lab, 0, &[]));
+    let untrusting = draft(&lab, 0, &[]);
+    assert!(
+        untrusting.contains("wants the password itself") && untrusting.contains("--trust-found"),
+        "{untrusting}"
+    );
+    has_both(&lab, &draft(&lab, 0, &["--trust-found"]), "MySQL 9.7");
+
     let (before, running) = (lab.files(), pids(&lab));
 
     lab.now("what is written on the source is read on the way to the replica");
@@ -99,6 +151,14 @@ fn mariadb_is_sealed_by_one_restart_and_a_cleartext_application_is_found_and_not
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::REPLICAS);
     let before = lab.files();
+
+    lab.now("an inventory of both, from the replica");
+    has_both(&lab, &draft(&lab, 1, &[]), "MariaDB 10.11");
+    // MariaDB lists a replica by the address it connects from, where this one does not listen.
+    let from_source = draft(&lab, 0, &[]);
+    assert!(from_source.contains("127.0.0.1:3306  NOT REACHED; "), "{from_source}");
+    assert!(from_source.contains("# CHECK: it did not answer"), "{from_source}");
+
     let look = lab.look(true);
     assert_eq!((&replication(&look)["seen"], channel_word(&look)), (&"plain".into(), "plain"), "{look:#}");
 
