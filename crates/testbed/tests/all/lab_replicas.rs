@@ -43,6 +43,45 @@ fn draft(lab: &RealLab, from: usize, words: &[&str]) -> String {
     lab.run(&[&named, words].concat()).exits(0).stdout
 }
 
+/// Who looks sees with the printed privileges what somebody with all of them sees.
+fn least_accounts_see_all(lab: &RealLab, flavour: &str) {
+    let caught_up = |user: &str| {
+        let rows =
+            |lab: &RealLab| lab.sql("n2").expect("n2 answers").query(&format!("SHOW GRANTS FOR {user}"));
+        wait_for(Duration::from_secs(30), || rows(lab).ok().filter(|rows| rows.len() > 1).map(drop))
+    };
+    let judged = |report: &Value| -> Vec<(String, String)> {
+        let text = |one: &Value, key: &str| one[key].as_str().unwrap_or_default().to_owned();
+        let findings = report["findings"].as_array().expect("findings");
+        findings.iter().map(|one| (text(one, "rule"), text(one, "verdict"))).collect()
+    };
+    let login = lab.least_login("status", flavour);
+    assert!(caught_up("least_status").is_some(), "n2 has not got the account");
+    let inventory = lab.inventory_with(&login);
+    let look = ["status", "--look-ms", "0", "--format", "json"];
+    let least = lab.run(&[&look[..], &["--inventory", &inventory]].concat()).exits(0).json();
+    let all = lab.run(&look).exits(0).json();
+    assert_eq!(judged(&least), judged(&all), "{least:#}");
+    assert_eq!(least["nodes"], all["nodes"]);
+    assert_eq!(least["not_looked_at"], all["not_looked_at"]);
+
+    let login = lab.least_login("audit", flavour);
+    assert!(caught_up("least_audit").is_some(), "n2 has not got the account");
+    let inventory = lab.inventory_with(&login);
+    let audit = lab.run(&["audit", "--format", "json", "--inventory", &inventory]).exits(0);
+    assert!(!audit.stdout.contains("lacks the privilege"), "{audit}");
+
+    let login = lab.least_login("config", flavour);
+    assert!(caught_up("least_config").is_some(), "n2 has not got the account");
+    let draft_of = |login: &std::path::Path| {
+        let host = lab.file().nodes[1].address.to_string();
+        let login = login.display().to_string();
+        let words = ["config", "inventory", "--trust-found", "--defaults-file", &login, "-h", &host];
+        lab.run(&words).exits(0).stdout.replace(&login, "LOGIN")
+    };
+    assert_eq!(draft_of(&login), draft_of(&lab.dir.join("operator.cnf")));
+}
+
 /// That both are in it, and who replicates from whom.
 fn has_both(lab: &RealLab, draft: &str, flavour: &str) {
     let [source, replica] = [0, 1].map(|at| lab.file().nodes[at].address);
@@ -90,6 +129,9 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
     );
     has_both(&lab, &draft(&lab, 0, &["--trust-found"]), "MySQL 9.7");
 
+    lab.now("accounts with the privileges that are printed, and no others");
+    least_accounts_see_all(&lab, "mysql");
+    lab.change_with_least("mysql");
     let (before, running) = (lab.files(), pids(&lab));
 
     lab.now("what is written on the source is read on the way to the replica");
@@ -150,7 +192,6 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
 fn mariadb_is_sealed_by_one_restart_and_a_cleartext_application_is_found_and_not_broken() {
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::REPLICAS);
-    let before = lab.files();
 
     lab.now("an inventory of both, from the replica");
     has_both(&lab, &draft(&lab, 1, &[]), "MariaDB 10.11");
@@ -159,6 +200,10 @@ fn mariadb_is_sealed_by_one_restart_and_a_cleartext_application_is_found_and_not
     assert!(from_source.contains("127.0.0.1:3306  NOT REACHED; "), "{from_source}");
     assert!(from_source.contains("# CHECK: it did not answer"), "{from_source}");
 
+    lab.now("accounts with the privileges that are printed, and no others");
+    least_accounts_see_all(&lab, "mariadb");
+    lab.change_with_least("mariadb");
+    let before = lab.files();
     let look = lab.look(true);
     assert_eq!((&replication(&look)["seen"], channel_word(&look)), (&"plain".into(), "plain"), "{look:#}");
 
