@@ -46,9 +46,13 @@ fn draft(lab: &RealLab, from: usize, words: &[&str]) -> String {
 /// Who looks sees with the printed privileges what somebody with all of them sees.
 fn least_accounts_see_all(lab: &RealLab, flavour: &str) {
     let caught_up = |user: &str| {
-        let rows =
-            |lab: &RealLab| lab.sql("n2").expect("n2 answers").query(&format!("SHOW GRANTS FOR {user}"));
-        wait_for(Duration::from_secs(30), || rows(lab).ok().filter(|rows| rows.len() > 1).map(drop))
+        let rows = |node: &str| {
+            let rows = lab.sql(node).expect("it answers").query(&format!("SHOW GRANTS FOR {user}")).ok()?;
+            Some(rows.iter().filter_map(|row| Some(row.at(0)?.into_owned())).collect::<Vec<String>>())
+        };
+        wait_for(Duration::from_secs(30), || {
+            rows("n1").filter(|all| rows("n2").as_ref() == Some(all)).map(drop)
+        })
     };
     let judged = |report: &Value| -> Vec<(String, String)> {
         let text = |one: &Value, key: &str| one[key].as_str().unwrap_or_default().to_owned();
