@@ -115,21 +115,24 @@ pub fn account_text(typed: &str) -> Result<String, OpsError> {
     Ok(format!("'{user}'@'{host}'"))
 }
 
-impl GrantsRow {
-    fn grants(&self, account: &Account, flavour: &FlavourRow) -> Option<Vec<String>> {
+impl Account {
+    /// `None`: sealion does not do it on this flavour.
+    fn grants(&self, flavour: &FlavourRow) -> Option<Vec<String>> {
         let capabilities = Capabilities::of(flavour.version, "", false);
-        if account.audits {
+        if self.audits {
             return Some(audit::grants(&capabilities).iter().map(ToString::to_string).collect());
         }
-        of_uses(account.uses, &capabilities)
+        of_uses(self.uses, &capabilities)
     }
+}
 
+impl GrantsRow {
     /// The statements for one flavour.
     fn sql(&self, flavour: &FlavourRow, account_name: &str) -> String {
         let capabilities = Capabilities::of(flavour.version, "", false);
         let mut out = String::new();
         for account in self.accounts {
-            let Some(grants) = self.grants(account, flavour) else { continue };
+            let Some(grants) = account.grants(flavour) else { continue };
             out += &format!("-- {}, {}\n", flavour.title, account.on);
             let require = if account.uses == [Use::Follow] { " REQUIRE SSL" } else { "" };
             out += &format!("CREATE USER {account_name} IDENTIFIED BY <NEW_PASSWORD>{require};\n");
@@ -283,7 +286,7 @@ mod tests {
         for verb in ["status", "audit", "config"] {
             let row = row_of(verb).expect("a row");
             for flavour in FLAVOURS {
-                let grants = row.grants(&row.accounts[0], flavour).expect("done there").join("; ");
+                let grants = row.accounts[0].grants(flavour).expect("done there").join("; ");
                 for word in ["SUPER", "ALL ", "ADMIN ON", "INSERT", "UPDATE", "RELOAD", "_ADMIN"] {
                     let is_listing = word == "ADMIN ON" && verb == "config";
                     assert!(!grants.contains(word) || is_listing, "{verb} {}: {grants}", flavour.name);

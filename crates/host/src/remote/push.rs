@@ -138,7 +138,10 @@ fn digest(path: &Path) -> io::Result<Digested> {
         hash.update(piece.get(..count).unwrap_or_default());
         bytes += count as u64;
     }
-    let sha256_hex = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut sha256_hex = String::new();
+    for byte in hash.finalize() {
+        sha256_hex += &format!("{byte:02x}");
+    }
     Ok(Digested { sha256_hex, bytes })
 }
 

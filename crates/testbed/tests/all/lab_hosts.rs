@@ -34,11 +34,8 @@ fn agents(lab: &RealLab) -> Vec<String> {
 fn without_agent(lab: &RealLab, name: &str, more: &str) -> String {
     let text = fs::read_to_string(lab.dir.join("sealion.toml")).expect("there");
     assert!(text.contains("\nagent = "), "{text}");
-    let lines = text.lines().filter(|line| !line.starts_with("agent = "));
-    let text = lines
-        .map(|line| format!("{line}\n"))
-        .collect::<String>()
-        .replace("[ssh]\n", &format!("[ssh]\n{more}"));
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("agent = ")).collect();
+    let text = lines.join("\n").replace("[ssh]\n", &format!("[ssh]\n{more}"));
     let path = lab.dir.join(name);
     fs::write(&path, text).expect("writable");
     path.display().to_string()
