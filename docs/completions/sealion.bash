@@ -49,6 +49,9 @@ _sealion() {
             sealion,explain)
                 cmd="sealion__subcmd__explain"
                 ;;
+            sealion,grants)
+                cmd="sealion__subcmd__grants"
+                ;;
             sealion,help)
                 cmd="sealion__subcmd__help"
                 ;;
@@ -225,6 +228,9 @@ _sealion() {
                 ;;
             sealion__subcmd__help,explain)
                 cmd="sealion__subcmd__help__subcmd__explain"
+                ;;
+            sealion__subcmd__help,grants)
+                cmd="sealion__subcmd__help__subcmd__grants"
                 ;;
             sealion__subcmd__help,help)
                 cmd="sealion__subcmd__help__subcmd__help"
@@ -590,7 +596,7 @@ _sealion() {
 
     case "${cmd}" in
         sealion)
-            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help"
+            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2286,7 +2292,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__config__subcmd__inventory)
-            opts="-h -P -u -p -S -? -v --out --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -v --out --trust-found --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2629,8 +2635,46 @@ _sealion() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sealion__subcmd__grants)
+            opts="-v -h --flavour --account --sudoers --host-user --inventory --format --color --verbose --help status watch plan audit config enable disable rotate apply resume undo migrate send receive"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --flavour)
+                    COMPREPLY=($(compgen -W "mariadb mysql" -- "${cur}"))
+                    return 0
+                    ;;
+                --account)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --host-user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sealion__subcmd__help)
-            opts="demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help"
+            opts="demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2966,6 +3010,20 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__explain)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__grants)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -1,5 +1,6 @@
 //! `sealion audit`: servers are asked one after the other, and what they said is judged.
 
+pub mod grants;
 mod print_grants;
 
 use std::time::Duration;

@@ -9,9 +9,9 @@ pub struct FlavourRow {
     /// As it is typed.
     pub name: &'static str,
     /// As it is written.
-    title: &'static str,
+    pub(crate) title: &'static str,
     /// A version that we have tried.
-    version: &'static str,
+    pub(crate) version: &'static str,
 }
 
 pub const FLAVOURS: &[FlavourRow] = &[

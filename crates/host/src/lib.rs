@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use local::Local;
-pub use remote::{Remote, SharedHost, SshTarget};
+pub use remote::push::PushedProgram;
+pub use remote::{AgentProgram, Remote, SharedHost, SshTarget};
 
 #[derive(Debug, Error)]
 pub enum HostError {

@@ -311,13 +311,13 @@ struct Running {
 }
 
 /// What one stream has brought so far; its reader may be held up for ever by a process that keeps the stream open.
-struct Printed {
+pub(crate) struct Printed {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
 }
 
 impl Printed {
-    fn of(stream: Option<impl Read + Send + 'static>) -> Self {
+    pub(crate) fn of(stream: Option<impl Read + Send + 'static>) -> Self {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&bytes);
         let reader = std::thread::spawn(move || {
@@ -336,7 +336,7 @@ impl Printed {
     }
 
     /// What has come until `deadline`.
-    fn text(&self, deadline: Instant) -> String {
+    pub(crate) fn text(&self, deadline: Instant) -> String {
         while !self.reader.is_finished() && Instant::now() < deadline {
             std::thread::sleep(POLL);
         }

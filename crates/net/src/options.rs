@@ -323,6 +323,9 @@ pub struct ConnectOptions {
     /// Take the server's RSA key on trust for `caching_sha2_password` without TLS: whoever is on the way can
     /// put its own in and then has the password.
     pub allow_public_key_retrieval: bool,
+    /// A peer that was not verified is given proofs of the password and never the password itself, TLS or not: for servers that
+    /// somebody else has named.
+    pub keeps_password: bool,
     /// With MariaDB from 10.6 on: no column definitions where they are as when the statement was prepared. Only for
     /// [`crate::Session`]s.
     pub cache_metadata: bool,
@@ -347,6 +350,7 @@ impl Default for ConnectOptions {
             connect_timeout: Duration::from_secs(10),
             io_timeout: Duration::from_secs(30),
             allow_public_key_retrieval: false,
+            keeps_password: false,
             cache_metadata: false,
             loads_local: false,
             program_name: "sealion".to_owned(),

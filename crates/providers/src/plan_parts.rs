@@ -2,6 +2,9 @@
 
 use model::{Change, LinkKind, Noun, Step};
 
+use server::Flavour;
+use server::rights::{Rights, Use};
+
 use crate::by_hand;
 use crate::draft::{NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
@@ -16,13 +19,26 @@ pub fn rights(steps: &[Step], sql: &str) -> Vec<String> {
     if !does(&|step| !step.only_looks) {
         return vec![];
     }
-    let canary = if does(&|step| step.kind == "prove") { ", and ALL on sealion_canary" } else { "" };
+    let canary = if does(&|step| step.kind == "prove") { "; ALL on sealion_canary" } else { "" };
     let file = if does(&|step| !step.diff.is_empty()) { "the option file and " } else { "" };
     let service = if does(&|step| step.restarts_server) { "; stop and start the service" } else { "" };
     vec![
-        format!("SQL: {sql}, PROCESS{canary}"),
+        format!("SQL: {sql}{canary} (sealion grants)"),
         format!("host: write to {file}the TLS directory of each node{service}"),
     ]
+}
+
+/// Those of SQL that a change needs on servers of this flavour.
+pub fn privileges(change: &Change, used_to: Use, flavour: Flavour) -> String {
+    let of = |used_to| server::rights::rights(used_to, flavour);
+    let mut all = of(used_to).map(Rights::listed).unwrap_or_default();
+    if change.has(Noun::Accounts)
+        && let Some(accounts) = of(Use::ChangeAccounts)
+    {
+        all += &format!(", {}", accounts.listed());
+        accounts.on.iter().for_each(|(right, object)| all += &format!(", {right} on {object}"));
+    }
+    all
 }
 
 /// The CA, and key and certificate of each node.

@@ -13,6 +13,7 @@ pub mod node;
 pub mod options;
 pub mod provider_options;
 pub mod replication;
+pub mod rights;
 pub mod sessions;
 pub mod sst;
 pub mod view;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use formats::optfile::OptionFile;
-use host::{Remote, Service, SshTarget};
+use host::{AgentProgram, PushedProgram, Remote, Service, SshTarget};
 use model::NodeName;
 use net::{ConnectOptions, Endpoint, SecretString, TlsOptions};
 use serde::{Deserialize, Serialize};
@@ -79,14 +79,17 @@ pub struct SshTable {
     /// sealion becomes root there by `sudo -n`.
     #[serde(default)]
     pub sudo: bool,
-    /// Where sealion is installed there.
-    #[serde(default = "default_agent")]
-    pub agent: PathBuf,
+    /// Where sealion is installed there. Without it this one is copied there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<PathBuf>,
+    /// The copy stays there for the next command.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_agent: bool,
 }
 
 impl Default for SshTable {
     fn default() -> Self {
-        Self { command: default_ssh(), sudo: false, agent: default_agent() }
+        Self { command: default_ssh(), sudo: false, agent: None, keep_agent: false }
     }
 }
 
@@ -147,9 +150,6 @@ pub struct AcceptedTable {
 
 fn default_ssh() -> Vec<String> {
     vec!["ssh".into()]
-}
-fn default_agent() -> PathBuf {
-    "/usr/bin/sealion".into()
 }
 fn default_port() -> u16 {
     3306
@@ -261,6 +261,7 @@ impl Cluster {
             ));
         }
         let ssh = inventory.ssh.unwrap_or_default();
+        let agent = agent_program(&ssh)?;
         let mut remotes: BTreeMap<String, Arc<Remote>> = BTreeMap::new();
         let mut machines = BTreeMap::new();
         let mut nodes: Vec<NodeSpec> = Vec::new();
@@ -306,7 +307,7 @@ impl Cluster {
                         ssh: ssh.command.clone(),
                         destination: destination.clone(),
                         become_root: if ssh.sudo { vec!["sudo".into(), "-n".into()] } else { vec![] },
-                        agent: ssh.agent.clone(),
+                        agent: agent.clone(),
                     }))
                 });
                 let machine = Machine::Elsewhere(Arc::clone(remote));
@@ -421,6 +422,24 @@ impl Cluster {
 }
 
 /// ssh takes a word that begins with a hyphen for an option, and a path without a slash counts from a directory there.
+/// Which sealion answers on the other machines.
+fn agent_program(ssh: &SshTable) -> Result<AgentProgram, OpsError> {
+    match &ssh.agent {
+        Some(path) if ssh.keep_agent => Err(OpsError::usage(
+            "[ssh] of the inventory has both `agent` and `keep_agent`",
+            format!("{} is installed there, and only a copy that sealion made can be kept", path.display()),
+            "remove one of the two",
+        )),
+        Some(path) if path.is_relative() => Err(OpsError::usage(
+            format!("`agent = \"{}\"` of [ssh] is relative", path.display()),
+            "it is a program on other machines, which have no directory of this file",
+            "write it from the root: /usr/bin/sealion; or remove it, and this sealion is copied there",
+        )),
+        Some(path) => Ok(AgentProgram::Installed(path.clone())),
+        None => Ok(AgentProgram::Pushed { program: PushedProgram::own(), keep: ssh.keep_agent }),
+    }
+}
+
 fn refuse_destination(node: &NodeTable, destination: &str) -> Result<(), OpsError> {
     if destination.is_empty()
         || destination.starts_with('-')
@@ -717,6 +736,21 @@ mod tests {
         check("[[node]]\nname='n 1'\naddress='a'\n", "cannot be the name of a node");
         check("[[node]]\nname='n1'\naddress='db1:3306'\n", "without a port");
         check("[[node]]\nname='n1'\naddress='a'\nnames=['x\\ny']\n", "is not a host name or address");
+    }
+
+    #[test]
+    fn an_agent_is_installed_or_copied_and_never_both() {
+        let ssh = |lines: &str| {
+            let node = "[[node]]\nname='n1'\naddress='a'\nssh='db1'\n";
+            read(&format!("{HEAD}[ssh]\n{lines}{node}")).map_err(|error| error.to_string())
+        };
+        for sound in ["", "sudo=true\n", "keep_agent=true\n", "agent='/usr/bin/sealion'\n"] {
+            assert_eq!(ssh(sound).expect(sound).machines.len(), 1);
+        }
+        let both = ssh("agent='/usr/bin/sealion'\nkeep_agent=true\n").expect_err("which?");
+        assert!(both.contains("remove one of the two"), "{both}");
+        let relative = ssh("agent='sealion'\n").expect_err("relative to what?");
+        assert!(relative.contains("is relative"), "{relative}");
     }
 
     #[test]

@@ -230,7 +230,12 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
             capture_relay: lab.file.relay.then(|| lab.file.dir.clone()),
         },
         login: LoginTable { defaults_file: "operator.cnf".into() },
-        ssh: lab.file.hosts.then(|| SshTable { command: ssh_words(lab), sudo: false, agent: itself.clone() }),
+        ssh: lab.file.hosts.then(|| SshTable {
+            command: ssh_words(lab),
+            sudo: false,
+            agent: Some(itself.clone()),
+            keep_agent: false,
+        }),
         nodes: lab
             .file
             .nodes

@@ -45,7 +45,7 @@ pub enum FlavourArg {
 }
 
 impl FlavourArg {
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Mariadb => "mariadb",
             Self::Mysql => "mysql",

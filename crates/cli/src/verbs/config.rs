@@ -12,7 +12,7 @@ use crate::options::{Connect, Format, Global, TABLE_OR_JSON, connect, formats};
 pub enum ConfigCommand {
     /// Print the effective options, with the file and line that set each
     Print(ConfigArgs),
-    /// Draft a sealion.toml from one server, of a cluster or by itself
+    /// Draft a sealion.toml for a whole cluster, found from one of its servers
     Inventory(Box<InventoryArgs>),
 }
 
@@ -39,15 +39,26 @@ pub struct ConfigArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
+#[command(
+    after_long_help = "The server is asked for the nodes of its Galera cluster, its sources and its replicas, and these are asked in the same way. The draft
+begins with a picture of what was found. Lines that you must verify are marked CHECK.
+
+Servers that others name are not given the password itself unless they are verified (--ssl-mode=VERIFY_CA). An account with
+caching_sha2_password needs that for its first login; --trust-found sends it all the same.
+
+Examples:
   sealion config inventory -h db1 -u root -p --out sealion.toml
-  sealion config inventory --login-path=admin")]
+  sealion config inventory --login-path=admin --ssl-mode=VERIFY_CA --ssl-ca=ca.pem"
+)]
 pub struct InventoryArgs {
     /// Write the draft to this new FILE; default: print it
     ///
     /// Write the draft to this new FILE; default: print it. Where it fails no file is left.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Send the password also to servers that were found and are not verified, if they request it
+    #[arg(long)]
+    pub trust_found: bool,
     #[command(flatten)]
     pub connect: Connect,
 }
@@ -100,7 +111,7 @@ fn inventory(args: &InventoryArgs) -> Result<u8, OpsError> {
     let login = login.map(std::path::absolute).transpose().map_err(|error| {
         OpsError::usage("--defaults-file is not a path", error.to_string(), "give a file")
     })?;
-    let draft = change_ops::draft::draft(&cluster, login.as_deref())?;
+    let draft = change_ops::draft::draft(&cluster, login.as_deref(), args.trust_found)?;
     let Some(out) = &args.out else {
         print!("{draft}");
         return Ok(0);

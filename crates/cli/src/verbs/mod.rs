@@ -7,6 +7,7 @@ pub mod change;
 mod config;
 mod demo;
 mod explain;
+mod grants;
 mod lab;
 mod migrate;
 mod prove;
@@ -115,6 +116,8 @@ pub enum Command {
     /// Print effective options, or draft an inventory
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Print the privileges that a command needs: GRANT statements and lines for sudoers
+    Grants(grants::GrantsArgs),
     /// Explain a rule: what it means, why it matters, how to fix it
     Explain(explain::ExplainArgs),
     /// Print shell completions
@@ -184,6 +187,7 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Report(args) => report::report(global, &args),
         Command::Config(command) => config::config(global, &command),
         Command::Agent(args) => agent::agent(&args),
+        Command::Grants(args) => grants::grants(&args),
         Command::Explain(args) => explain::explain(global, &args),
         Command::Completions { shell } => {
             generated::print_completion(shell);

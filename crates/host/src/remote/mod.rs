@@ -1,7 +1,7 @@
 //! A machine elsewhere: the same program at the other end of the user's own ssh answers for it.
 //!
 //! Start reading at [`Remote`]. [`frames`] are the bytes, [`messages`] what they mean, [`agent`] the far end, [`connection`] the near
-//! one, [`fence`] what the kernel takes from an agent that looks. Two agents are started on a machine: one that looks, and one that may change something, which is not started before
+//! one, [`fence`] what the kernel takes from an agent that looks, [`push`] brings the program to a machine that has none. Two agents are started on a machine: one that looks, and one that may change something, which is not started before
 //! something is to be changed.
 
 pub mod agent;
@@ -10,6 +10,7 @@ pub mod fence;
 pub mod frames;
 pub mod messages;
 mod outbox;
+pub mod push;
 mod streams;
 
 use std::io;
@@ -22,6 +23,7 @@ use capture::CaptureReport;
 use crate::{FileFacts, HostError, HostLock, ProcessFacts, ReadHost, Service, ServiceState, WriteHost};
 use connection::{Connection, FarSocket, Reply};
 use messages::{AgentFacts, AgentMode, Answer, DialTarget, Request};
+use push::{PushedProgram, Pusher};
 
 /// From starting ssh to the agent's first word.
 const BEGIN_MAX: Duration = Duration::from_secs(20);
@@ -35,7 +37,7 @@ const AGAIN: Duration = Duration::from_secs(3);
 const AGAIN_TIMES: u32 = 3;
 
 /// How a machine is reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct SshTarget {
     /// The program and what stands before the destination: `ssh`, `-F`, a file.
     pub ssh: Vec<String>,
@@ -43,34 +45,37 @@ pub struct SshTarget {
     pub destination: String,
     /// Before the agent: `sudo -n`, or nothing.
     pub become_root: Vec<String>,
-    /// The sealion of that machine.
-    pub agent: PathBuf,
+    pub agent: AgentProgram,
+}
+
+/// The sealion at the other end.
+#[derive(Debug, Clone)]
+pub enum AgentProgram {
+    /// It is installed there, at this path.
+    Installed(PathBuf),
+    /// It is brought there, and removed when its agent ends, unless it is to be kept.
+    Pushed { program: Arc<PushedProgram>, keep: bool },
 }
 
 impl SshTarget {
-    /// The command that leads to an agent.
-    pub fn command(&self, mode: AgentMode) -> Vec<String> {
+    /// The command that leads to an agent which is installed at `agent`.
+    fn command(&self, agent: &Path, mode: AgentMode) -> Vec<String> {
+        let mode = if mode == AgentMode::Write { "--write" } else { "--read" };
+        let agent = agent.to_string_lossy().into_owned();
+        let root = self.become_root.iter().map(String::as_str);
+        let far: Vec<String> = root.chain([agent.as_str(), "agent", mode]).map(quoted).collect();
+        self.ssh_command(&format!("exec {}", far.join(" ")))
+    }
+
+    /// ssh, with what the shell at its other end is to do.
+    fn ssh_command(&self, far: &str) -> Vec<String> {
         let mut words = self.ssh.clone();
         // Nobody is there to answer a question, and a line that is dead is noticed.
         for option in ["BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3"]
         {
             words.extend(["-o".to_owned(), option.to_owned()]);
         }
-        let mode = if mode == AgentMode::Write { "--write" } else { "--read" };
-        let agent = self.agent.to_string_lossy().into_owned();
-        let far: Vec<String> = self
-            .become_root
-            .iter()
-            .map(String::as_str)
-            .chain([agent.as_str(), "agent", mode])
-            .map(quoted)
-            .collect();
-        words.extend([
-            "-T".to_owned(),
-            "--".to_owned(),
-            self.destination.clone(),
-            format!("exec {}", far.join(" ")),
-        ]);
+        words.extend(["-T".to_owned(), "--".to_owned(), self.destination.clone(), far.to_owned()]);
         words
     }
 }
@@ -112,7 +117,16 @@ impl std::fmt::Debug for Remote {
 
 impl Remote {
     pub fn by_ssh(target: SshTarget) -> Self {
-        Self::by(target.destination.clone(), move |mode| Connection::start(&target.command(mode)))
+        let name = target.destination.clone();
+        match target.agent.clone() {
+            AgentProgram::Installed(agent) => {
+                Self::by(name, move |mode| Connection::start(&target.command(&agent, mode)))
+            }
+            AgentProgram::Pushed { program, keep } => {
+                let pusher = Pusher::new(program, keep);
+                Self::by(name, move |mode| Connection::start(&pusher.placed(&target, mode)?))
+            }
+        }
     }
 
     /// One whose agents are begun in some other way.

@@ -284,9 +284,9 @@ fn words_reach_the_far_shell_as_they_are() {
         ssh: vec!["ssh".into(), "-F".into(), "/tmp/a b".into()],
         destination: "db1".into(),
         become_root: vec!["sudo".into(), "-n".into()],
-        agent: "/opt/it's here/sealion".into(),
+        agent: AgentProgram::Installed("/opt/it's here/sealion".into()),
     };
-    let words = target.command(AgentMode::Read);
+    let words = target.command(Path::new("/opt/it's here/sealion"), AgentMode::Read);
     assert_eq!(words.last().expect("words"), r"exec sudo -n '/opt/it'\''s here/sealion' agent --read");
     let at = words.iter().position(|word| word == "--").expect("options end");
     assert_eq!(words.get(at + 1).map(String::as_str), Some("db1"));

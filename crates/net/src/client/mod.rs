@@ -212,6 +212,8 @@ impl Client {
             (_, endpoint) if endpoint.is_unix_socket() => Channel::UnixSocket,
             (None, _) => Channel::Clear,
             (Some(info), _) if info.verified > Verified::Nothing => Channel::TlsVerified,
+            // As if everybody could read it: whoever answers may be anybody.
+            (Some(_), _) if options.keeps_password => Channel::Clear,
             (Some(_), _) => Channel::TlsUnverified,
         };
         let head = request(capabilities, mariadb_capabilities);

@@ -2,7 +2,8 @@
 
 use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
 use openssl::sha::sha256;
-use server::{GaleraFacts, GaleraState};
+use server::rights::Use;
+use server::{Flavour, GaleraFacts, GaleraState};
 
 use super::draft::{Draft, drafts};
 use super::preflight::set_live;
@@ -13,7 +14,7 @@ use crate::draft::PlannedEdit;
 use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
-use crate::plan_parts::{clients_gate, key_files, prove, require, requires_tls, retire, rights};
+use crate::plan_parts::{clients_gate, key_files, privileges, prove, require, requires_tls, retire, rights};
 use crate::steps::EditParams;
 use crate::world::World;
 
@@ -82,7 +83,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
     }
-    let rights = rights(&steps, &privileges(change));
+    let rights = rights(&steps, &privileges(change, Use::ChangeGalera, Flavour::MariaDb));
     if rights.is_empty() {
         impact = vec!["already done; nothing to do".into()];
     }
@@ -171,11 +172,6 @@ fn sst_edits(draft: &Draft) -> Vec<Edit> {
         edits.push(set("ssl-mode", "VERIFY_CA".into()));
     }
     edits
-}
-
-fn privileges(change: &Change) -> String {
-    let accounts = if change.has(Noun::Accounts) { ", CREATE USER and SELECT on mysql.user" } else { "" };
-    format!("SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD){accounts}")
 }
 
 fn enable(

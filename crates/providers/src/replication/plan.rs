@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
 use openssl::sha::sha256;
-use server::{Channel, ChannelTls, Flavour, NodeSpec, TlsFiles};
+use server::rights::Use;
+use server::{Channel, ChannelTls, NodeSpec, TlsFiles};
 
 use super::preflight::is_source;
 use super::steps::live_files::in_use;
@@ -139,15 +140,14 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     Ok(PlanContent { steps, state_hash, impact, rights })
 }
 
-/// Tried with accounts that have these and no others, on MySQL 9.7.4 and MariaDB 10.11.19.
 fn privileges(change: &Change, drafts: &[Draft]) -> String {
-    let of = |flavour| match flavour {
-        Flavour::MariaDb => "SUPER, REPLICATION SLAVE ADMIN, REPLICA MONITOR (MariaDB)",
-        _ => "CONNECTION_ADMIN, SYSTEM_VARIABLES_ADMIN, REPLICATION_SLAVE_ADMIN, REPLICATION CLIENT (MySQL)",
+    let of = |flavour| {
+        let all = crate::plan_parts::privileges(change, Use::ChangeReplication, flavour);
+        format!("{all} ({flavour})")
     };
-    let all: BTreeSet<&str> = drafts.iter().map(|draft| of(draft.node.view.capabilities().flavour)).collect();
-    let accounts = if change.has(Noun::Accounts) { ", CREATE USER and SELECT on mysql.user" } else { "" };
-    format!("{}{accounts}", all.into_iter().collect::<Vec<_>>().join("; "))
+    let all: BTreeSet<String> =
+        drafts.iter().map(|draft| of(draft.node.view.capabilities().flavour)).collect();
+    all.into_iter().collect::<Vec<_>>().join("; ")
 }
 
 fn impact(steps: &[Step], drafts: &[Draft]) -> Vec<String> {

@@ -324,6 +324,47 @@ impl RealLab {
         self.lab(&["kill", node]).exits(0);
     }
 
+    /// The statements that `sealion grants` prints for an account of that name with that password.
+    pub fn grants_of(&self, verb: &str, flavour: &str, account: &str, password: &str) -> Vec<String> {
+        let printed = self.run(&["grants", verb, "--flavour", flavour, "--account", account]).exits(0).stdout;
+        let lines = printed.lines().filter(|line| !line.is_empty() && !line.starts_with("--"));
+        lines
+            .map(|line| line.trim_end_matches(';').replace("<NEW_PASSWORD>", &format!("'{password}'")))
+            .collect()
+    }
+
+    /// An account that has what `sealion grants` prints and no more, made where everybody gets it; its option file.
+    pub fn least_login(&self, verb: &str, flavour: &str) -> PathBuf {
+        let (user, password) = (format!("least_{verb}"), "a Long 1 password!");
+        // Who makes accounts of the lab; its operator may hand nothing on.
+        let node = self.file().nodes.first().expect("a node").clone();
+        let root = ConnectOptions::new(Endpoint::unix(node.socket()), "root");
+        let mut session = Client::connect(&root).expect("n1 lets its root in");
+        for sql in self.grants_of(verb, flavour, &format!("{user}@%"), password) {
+            session.execute(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        }
+        let path = self.home.path().join(format!("{user}.cnf"));
+        std::fs::write(&path, format!("[client]\nuser={user}\npassword=\"{password}\"\n")).expect("writable");
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("ours");
+        path
+    }
+
+    /// The lab's inventory, with another login.
+    pub fn inventory_with(&self, login: &Path) -> String {
+        let text = std::fs::read_to_string(self.dir.join("sealion.toml")).expect("there");
+        assert!(text.contains("\"operator.cnf\""), "{text}");
+        let path = login.with_extension("toml");
+        std::fs::write(&path, text.replace("\"operator.cnf\"", &format!("\"{}\"", login.display())))
+            .expect("writable");
+        path.display().to_string()
+    }
+
+    /// From here on, changes are made by an account that has what `sealion grants` prints for them.
+    pub fn change_with_least(&self, flavour: &str) {
+        let login = self.least_login("enable", flavour);
+        std::fs::copy(login, self.dir.join("operator.cnf")).expect("ours");
+    }
+
     pub fn home(&self) -> &Path {
         self.home.path()
     }

@@ -45,6 +45,12 @@ fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_
         "{draft}"
     );
     assert!(!draft.contains("password ="), "{draft}");
+    let picture = file.nodes.iter().map(|node| format!("#   {}  {}:3306  MariaDB ", node.name, node.address));
+    assert!(draft.contains(&format!("# Galera cluster {}\n", file.cluster_name)), "{draft}");
+    picture.for_each(|line| assert!(draft.contains(&line), "{line}: {draft}"));
+
+    lab.now("from here on by an account with the privileges that are printed, and no others");
+    lab.change_with_least("mariadb");
 
     lab.now("cleartext, seen through relays");
     lab.is_plain();

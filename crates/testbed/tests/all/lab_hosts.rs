@@ -2,6 +2,7 @@
 //! is done on them.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -27,6 +28,23 @@ fn agents(lab: &RealLab) -> Vec<String> {
         (is_ours && line.contains(" agent --")).then_some(line)
     });
     words.collect()
+}
+
+/// The lab's inventory, but for the place of a sealion on its hosts.
+fn without_agent(lab: &RealLab, name: &str, more: &str) -> String {
+    let text = fs::read_to_string(lab.dir.join("sealion.toml")).expect("there");
+    assert!(text.contains("\nagent = "), "{text}");
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("agent = ")).collect();
+    let text = lines.join("\n").replace("[ssh]\n", &format!("[ssh]\n{more}"));
+    let path = lab.dir.join(name);
+    fs::write(&path, text).expect("writable");
+    path.display().to_string()
+}
+
+/// What sealion has of its own on the hosts, which share the home of the lab's account.
+fn copies(lab: &RealLab) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(lab.dir.join(".cache/sealion-agent")) else { return vec![] };
+    entries.flatten().map(|entry| entry.path()).collect()
 }
 
 #[test]
@@ -59,6 +77,33 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     }
     talkers.stop();
 
+    lab.now("hosts without sealion are given a copy, which is gone with the command");
+    let pushed = without_agent(&lab, "pushed.toml", "");
+    let look = |inventory: &str| {
+        let seen = lab
+            .run(&["status", "--look-ms", "0", "--inventory", inventory, "--format", "json"])
+            .exits(0)
+            .json();
+        let nodes = seen["nodes"].as_array().expect("nodes").len();
+        assert_eq!(nodes, 3, "{seen:#}");
+    };
+    look(&pushed);
+    let gone = wait_for(Duration::from_secs(30), || copies(&lab).is_empty().then_some(()));
+    assert!(gone.is_some(), "{:?}", copies(&lab));
+    assert!(lab.dir.join(".cache/sealion-agent").is_dir(), "nothing was ever copied");
+
+    lab.now("one that is kept is the same for the next command, and is not started once it was changed");
+    let kept = without_agent(&lab, "kept.toml", "keep_agent = true\n");
+    look(&kept);
+    let [copy] = &copies(&lab)[..] else { panic!("{:?}", copies(&lab)) };
+    let ours = fs::read(copy).expect("there");
+    let stolen = lab.dir.join("stolen");
+    fs::write(copy, format!("#!/bin/sh\ntouch '{}'\n", stolen.display())).expect("ours");
+    look(&kept);
+    assert!(!stolen.exists(), "what somebody else wrote was started");
+    assert!(fs::read(copy).expect("there") == ours, "it was not replaced");
+    fs::remove_file(copy).expect("ours");
+
     lab.now("enable, while an application writes");
     let writers = RealWriters::start(&lab);
     let hash = lab.plan_hash("enable");
@@ -81,9 +126,16 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     let gone = wait_for(Duration::from_secs(30), || agents(&lab).is_empty().then_some(()));
     assert!(gone.is_some(), "{:#?}", agents(&lab));
 
-    lab.now("undo");
-    lab.run(&["undo"]).exits(0);
+    lab.now("undo, by copies that were brought there");
+    lab.run(&["undo", "--inventory", &pushed]).exits(0);
+    let gone = wait_for(Duration::from_secs(30), || copies(&lab).is_empty().then_some(()));
+    assert!(gone.is_some(), "{:?}", copies(&lab));
     lab.all_synced(Duration::from_secs(60));
     assert!(lab.files() == before, "a file is not as it was");
+    // What is ours of the lab's directory; the lab removes its own only.
+    for path in [&pushed, &kept] {
+        fs::remove_file(path).expect("ours");
+    }
+    fs::remove_dir_all(lab.dir.join(".cache")).expect("ours");
     lab.is_plain();
 }

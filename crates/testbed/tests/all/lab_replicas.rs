@@ -1,5 +1,6 @@
 //! A source and its replica, of both flavours: sealed under load, and taken back.
 
+use std::fs;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -102,10 +103,107 @@ fn accounts_one_by_one(lab: &RealLab) {
     assert_eq!(require_of(lab, "strict"), both("X509"), "what others demand stays");
 }
 
+/// What is drafted of these servers from one of them.
+fn draft(lab: &RealLab, from: usize, words: &[&str]) -> String {
+    let login = lab.dir.join("operator.cnf").display().to_string();
+    let host = lab.file().nodes[from].address.to_string();
+    let named = ["config", "inventory", "--defaults-file", &login, "-h", &host];
+    lab.run(&[&named, words].concat()).exits(0).stdout
+}
+
+/// Who looks sees with the printed privileges what somebody with all of them sees.
+fn least_accounts_see_all(lab: &RealLab, flavour: &str) {
+    let caught_up = |user: &str| {
+        let rows = |node: &str| {
+            let rows = lab.sql(node).expect("it answers").query(&format!("SHOW GRANTS FOR {user}")).ok()?;
+            Some(rows.iter().filter_map(|row| Some(row.at(0)?.into_owned())).collect::<Vec<String>>())
+        };
+        wait_for(Duration::from_secs(30), || {
+            rows("n1").filter(|all| rows("n2").as_ref() == Some(all)).map(drop)
+        })
+    };
+    let judged = |report: &Value| -> Vec<(String, String)> {
+        let text = |one: &Value, key: &str| one[key].as_str().unwrap_or_default().to_owned();
+        let findings = report["findings"].as_array().expect("findings");
+        findings.iter().map(|one| (text(one, "rule"), text(one, "verdict"))).collect()
+    };
+    let login = lab.least_login("status", flavour);
+    assert!(caught_up("least_status").is_some(), "n2 has not got the account");
+    let inventory = lab.inventory_with(&login);
+    let look = ["status", "--look-ms", "0", "--format", "json"];
+    let least = lab.run(&[&look[..], &["--inventory", &inventory]].concat()).exits(0).json();
+    let all = lab.run(&look).exits(0).json();
+    assert_eq!(judged(&least), judged(&all), "{least:#}");
+    assert_eq!(least["nodes"], all["nodes"]);
+    assert_eq!(least["not_looked_at"], all["not_looked_at"]);
+
+    let login = lab.least_login("audit", flavour);
+    assert!(caught_up("least_audit").is_some(), "n2 has not got the account");
+    let inventory = lab.inventory_with(&login);
+    let audit = lab.run(&["audit", "--format", "json", "--inventory", &inventory]).exits(0);
+    assert!(!audit.stdout.contains("lacks the privilege"), "{audit}");
+
+    let login = lab.least_login("config", flavour);
+    assert!(caught_up("least_config").is_some(), "n2 has not got the account");
+    let draft_of = |login: &std::path::Path| {
+        let host = lab.file().nodes[1].address.to_string();
+        let login = login.display().to_string();
+        let words = ["config", "inventory", "--trust-found", "--defaults-file", &login, "-h", &host];
+        lab.run(&words).exits(0).stdout.replace(&login, "LOGIN")
+    };
+    assert_eq!(draft_of(&login), draft_of(&lab.dir.join("operator.cnf")));
+}
+
+/// That both are in it, and who replicates from whom.
+fn has_both(lab: &RealLab, draft: &str, flavour: &str) {
+    let [source, replica] = [0, 1].map(|at| lab.file().nodes[at].address);
+    for address in [source, replica] {
+        assert!(draft.contains(&format!("\naddress = \"{address}\"\nport = 3306\n")), "{draft}");
+    }
+    let lines: Vec<&str> = draft.lines().filter(|line| line.contains(flavour)).collect();
+    let [first, second] = lines[..] else { panic!("{draft}") };
+    assert!(first.contains(&format!("  {source}:3306  ")) && !first.contains("<-"), "{draft}");
+    assert!(second.starts_with("#   ") && second.contains(&format!("  {replica}:3306  ")), "{draft}");
+    assert!(second.contains(": no TLS set"), "{draft}");
+    assert!(!draft.contains("NOT REACHED"), "{draft}");
+}
+
 #[test]
 fn mysql_is_sealed_while_it_runs_and_taken_back() {
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::REPLICAS_OF_MYSQL);
+
+    lab.now("the replica leads to its source; the source, to a replica that does not tell where it is");
+    has_both(&lab, &draft(&lab, 1, &["--trust-found"]), "MySQL 9.7");
+    let from_source = draft(&lab, 0, &[]);
+    assert!(
+        from_source.contains("with server_id 2 and port 3306 does not tell its address"),
+        "{from_source}"
+    );
+
+    lab.now(
+        "the source leads to a replica that says where it is, and only who trusts it sends it the password",
+    );
+    let replica = lab.file().nodes[1].clone();
+    lab.lab(&["stop", "n2"]).exits(0);
+    let mut options = fs::read_to_string(replica.my_cnf()).expect("there");
+    options += &format!("\n[mysqld]\nreport_host={}\n", replica.address);
+    fs::write(replica.my_cnf(), options).expect("writable");
+    lab.lab(&["start", "n2"]).exits(0);
+    let listed = wait_for(Duration::from_secs(30), || {
+        draft(&lab, 0, &[]).contains(&format!("{}:3306  NOT REACHED", replica.address)).then_some(())
+    });
+    assert!(listed.is_some(), "{}", draft(&lab, 0, &[]));
+    let untrusting = draft(&lab, 0, &[]);
+    assert!(
+        untrusting.contains("wants the password itself") && untrusting.contains("--trust-found"),
+        "{untrusting}"
+    );
+    has_both(&lab, &draft(&lab, 0, &["--trust-found"]), "MySQL 9.7");
+
+    lab.now("accounts with the privileges that are printed, and no others");
+    least_accounts_see_all(&lab, "mysql");
+    lab.change_with_least("mysql");
     let (before, running) = (lab.files(), pids(&lab));
 
     lab.now("what is written on the source is read on the way to the replica");
@@ -171,6 +269,17 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
 fn mariadb_is_sealed_by_one_restart_and_a_cleartext_application_is_found_and_not_broken() {
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::REPLICAS);
+
+    lab.now("an inventory of both, from the replica");
+    has_both(&lab, &draft(&lab, 1, &[]), "MariaDB 10.11");
+    // MariaDB lists a replica by the address it connects from, where this one does not listen.
+    let from_source = draft(&lab, 0, &[]);
+    assert!(from_source.contains("127.0.0.1:3306  NOT REACHED; "), "{from_source}");
+    assert!(from_source.contains("# CHECK: it did not answer"), "{from_source}");
+
+    lab.now("accounts with the privileges that are printed, and no others");
+    least_accounts_see_all(&lab, "mariadb");
+    lab.change_with_least("mariadb");
     let before = lab.files();
     let look = lab.look(true);
     assert_eq!((&replication(&look)["seen"], channel_word(&look)), (&"plain".into(), "plain"), "{look:#}");

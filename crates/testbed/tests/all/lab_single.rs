@@ -121,13 +121,15 @@ fn a_server_outside_of_galera_is_looked_at_as_what_it_is() {
     assert_eq!(row["effective"], "required", "{status:#}");
     assert!(row["not_after_unix"].as_i64().is_some(), "the server tells when it ends: {row}");
     assert!(rules(&status).contains(&("SL2001", "pass")) && rules(&status).contains(&("SL2002", "pass")));
-    // An inventory may be of one server.
+    // It is a cluster of one.
     let out = lab.dir().join("drafted.toml");
     let words = [&["config", "inventory", "--out", out.to_str().unwrap()][..], &named].concat();
     let said = lab.sealion(&words);
     assert_eq!(said.status.code(), Some(0), "{said:?}");
     let draft = std::fs::read_to_string(&out).unwrap();
+    assert_eq!(draft.matches("[[node]]").count(), 1, "{draft}");
     assert!(draft.contains("service = \"mariadb.service\"") && draft.contains("pid_file = "), "{draft}");
+    assert!(draft.contains(&format!("  {address}:3306  MariaDB ")), "{draft}");
     assert_eq!(lab.sealion(&words).status.code(), Some(2), "it is not overwritten");
 
     // Outside of the lab's network its socket answers, and no capture there can see its traffic.
