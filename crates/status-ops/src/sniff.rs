@@ -83,7 +83,7 @@ impl Sniffer {
     /// # Errors
     /// This machine has nodes, and nothing can be captured on it. What cannot be seen elsewhere is said of its links.
     pub fn start(cluster: &Cluster) -> Result<Self, LookError> {
-        let mut places: Vec<Place> = cluster.nodes.iter().map(|node| Place::of(cluster, node)).collect();
+        let mut places: Vec<Place> = cluster.on_each(|node| Place::of(cluster, node));
         if let CaptureBy::Packets { iface } = &cluster.capture {
             for place in &mut places {
                 place.looked_at_on(iface);
@@ -211,14 +211,19 @@ impl Sniffer {
 
     /// Who is connected, as each server says. To be asked while the capture runs.
     fn sessions(&mut self, cluster: &Cluster) -> BTreeMap<String, Result<TcpSessions, String>> {
+        let asked = cluster.on_each(|node| {
+            let mut client = match Client::connect(&cluster.login_at(node)) {
+                Ok(client) => client,
+                Err(error) => return (None, Err(error)),
+            };
+            let sessions = server::tcp_sessions(&mut client);
+            let own = client.local_addr();
+            let _ = client.quit();
+            (own, sessions)
+        });
         let mut all = BTreeMap::new();
-        for node in &cluster.nodes {
-            let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
-                self.own.extend(client.local_addr());
-                let sessions = server::tcp_sessions(&mut client);
-                let _ = client.quit();
-                sessions
-            });
+        for (node, (own, asked)) in cluster.nodes.iter().zip(asked) {
+            self.own.extend(own);
             let asked = asked.map_err(|error| first_line(&error.to_string()).to_owned());
             all.insert(node.name.to_string(), asked);
         }
