@@ -286,7 +286,7 @@ fn mariadb_is_sealed_by_one_restart_and_a_cleartext_application_is_found_and_not
 
     lab.now("nobody else's noun is taken");
     let refused = lab.run(&["plan", "enable", "galera"]);
-    assert!(refused.code == Some(6) && refused.stderr.contains("no Galera cluster"), "{refused}");
+    assert!(refused.code == Some(6) && refused.stderr.contains("not a Galera cluster"), "{refused}");
     let refused = lab.run(&["plan", "enable", "require-tls"]);
     assert!(refused.code == Some(6) && refused.stderr.contains("does not offer TLS"), "{refused}");
 
