@@ -446,7 +446,7 @@ mod tests {
         assert!((effect.ratio - 1.0).abs() < 1e-9 && effect.differs == Some(false), "{effect:?}");
         assert!(effect.text.contains("-50.0 % in the first run, -50.0 % in the second"), "{effect:?}");
         let what: Vec<&str> = report.differs.iter().map(|row| row.what.as_str()).collect();
-        for name in ["server version", "processor", "links", "--skip-trx", "TLS of TLS, 1 connections"] {
+        for name in ["server version", "processor", "links", "--skip-trx", "TLS of TLS, 1 connection"] {
             assert!(what.contains(&name), "{what:?}");
         }
         assert!(report.warnings.iter().any(|text| text.contains("the two runs differ")), "{report:#?}");
@@ -482,7 +482,7 @@ mod tests {
             (report.is_usable, report.why_not) = (false, vec!["it was busy".into()]);
         });
         let report = compare(&run("a", |_| {}), &other).expect("one arm is in both");
-        assert_eq!(report.only_in_one, ["TLS, 1 connections, in the first"]);
+        assert_eq!(report.only_in_one, ["TLS, 1 connection, in the first"]);
         assert!(!report.is_usable && report.warnings.iter().any(|text| text.contains("it was busy")));
         assert!(report.effects.is_empty());
     }

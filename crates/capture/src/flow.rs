@@ -7,7 +7,7 @@ use model::link::NoSession;
 use serde::{Deserialize, Serialize};
 
 pub use crate::canary::Evidence;
-use crate::no_session::no_session;
+use crate::no_session::{login_user, no_session};
 use crate::segment::{self, Segment};
 use crate::stream::Stream;
 
@@ -32,6 +32,9 @@ pub struct Flow {
     /// By what it speaks it is a client of a server of MySQL's protocol that came to no session.
     #[serde(default)]
     pub no_session: Option<NoSession>,
+    /// The user of its login, where that was cleartext.
+    #[serde(default)]
+    pub login_user: Option<String>,
     pub ab: Direction,
     pub ba: Direction,
 }
@@ -235,6 +238,11 @@ impl State {
         no_session(&client.seen, &server.seen, is_over)
     }
 
+    fn login_user(&self) -> Option<String> {
+        let client = self.client.filter(|_| self.ab.saw_start() && self.ba.saw_start())?;
+        login_user(if client == self.a { &self.ab.seen } else { &self.ba.seen })
+    }
+
     fn flow(&self) -> Flow {
         Flow {
             a: self.a,
@@ -244,6 +252,7 @@ impl State {
             last_unix_ms: self.last_unix_ms,
             saw_start: self.ab.saw_start() && self.ba.saw_start(),
             no_session: self.no_session(),
+            login_user: self.login_user(),
             ab: direction(&self.ab),
             ba: direction(&self.ba),
         }

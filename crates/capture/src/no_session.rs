@@ -11,6 +11,10 @@ use crate::tls_walk::after_ssl_request;
 
 /// Of what stands outside of TLS records, in each direction: a greeting, a login and an error are shorter.
 const KEPT_BYTES_MAX: usize = 1024;
+/// What stands before the end of the user's name in a login.
+const HEAD_BYTES_MAX: usize = 256;
+/// Source: MySQL protocol, HandshakeResponse41.
+const PROTOCOL_41: u32 = 0x0200;
 /// A client that ends the handshake of TLS 1.3 sends a Finished, in an encrypted record of 32 bytes of hash, 4 of header and 17
 /// around them; one that gives up sends an alert in one of 19.
 /// Source: RFC 8446 sections 4.4.4, 5.2 and 6.
@@ -29,10 +33,14 @@ const PLUGINS_IN_CLEAR: [&[u8]; 2] = [b"mysql_clear_password", b"dialog"];
 pub struct Kept {
     bytes: Vec<u8>,
     is_cut: bool,
+    /// The beginning, however much followed.
+    head: Vec<u8>,
 }
 
 impl Kept {
     pub fn push(&mut self, piece: &[u8]) {
+        let room = HEAD_BYTES_MAX.saturating_sub(self.head.len()).min(piece.len());
+        self.head.extend_from_slice(piece.get(..room).unwrap_or_default());
         if self.is_cut || self.bytes.len() + piece.len() > KEPT_BYTES_MAX {
             self.cut();
         } else {
@@ -41,7 +49,7 @@ impl Kept {
     }
 
     pub fn cut(&mut self) {
-        *self = Self { bytes: Vec::new(), is_cut: true };
+        (self.bytes, self.is_cut) = (Vec::new(), true);
     }
 
     fn whole(&self) -> Option<&[u8]> {
@@ -97,6 +105,23 @@ fn is_alerts_and_error(mut bytes: &[u8]) -> bool {
     bytes.is_empty()
         || packet(bytes)
             .is_some_and(|(one, rest)| one.sequence > 0 && one.error().is_some() && rest.is_empty())
+}
+
+/// The user of a login in cleartext, by the client's first bytes. `None`: they are none, or it does not fit.
+pub fn login_user(client: &Seen) -> Option<String> {
+    let head = client.before_tls.head.as_slice();
+    // The packet may be longer than what was kept of it.
+    let (frame, body) = head.split_first_chunk::<4>()?;
+    let length = usize::from(frame[0]) | usize::from(frame[1]) << 8 | usize::from(frame[2]) << 16;
+    let body = body.get(..length.min(body.len()))?;
+    let capabilities = u32::from_le_bytes(*body.first_chunk()?);
+    if frame[3] != 1 || length < LOGIN_BYTES_MIN || capabilities & PROTOCOL_41 == 0 {
+        return None;
+    }
+    let rest = body.get(LOGIN_BYTES_MIN - 1..)?;
+    let end = rest.iter().position(|&byte| byte == 0)?;
+    let user = String::from_utf8_lossy(rest.get(..end)?).into_owned();
+    (!user.contains(char::is_control)).then_some(user)
 }
 
 /// Both directions were seen from their first byte on; `is_over`: one of them is closed.

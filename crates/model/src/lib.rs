@@ -21,7 +21,7 @@ pub use fact::Fact;
 pub use finding::{Finding, Rule, Severity, Verdict};
 pub use hex::hex;
 pub use link::{Evidence, Link, LinkKind, LinkSight, Seen};
-pub use look::{Look, LookError, Unseen, WireLook};
+pub use look::{ClientSight, ClientsLook, Look, LookError, Transport, Unseen, WireLook};
 pub use observation::{Observation, ObservationId, Observations, Source, Value};
 pub use plan::{Change, Need, Noun, Plan, Step, StepId, StepNature, Verb};
 pub use run::{Phase, Run};

@@ -25,6 +25,46 @@ pub enum LookError {
     Failed { why: String },
 }
 
+/// How a client talked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Transport {
+    Cleartext,
+    /// Neither was seen of it.
+    Unknown,
+    Tls,
+}
+
+/// One connection of a client in one look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientSight {
+    pub node: String,
+    /// `None`: nobody lists such a session, and its login was not seen.
+    pub user: Option<String>,
+    /// Address or name.
+    pub host: String,
+    pub port: u16,
+    /// In its own words, which it may choose: `_client_name`, `_client_version`, `program_name`.
+    pub driver: Option<String>,
+    pub transport: Transport,
+}
+
+impl std::fmt::Display for ClientSight {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(user) = &self.user {
+            write!(f, "{user}@")?;
+        }
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+/// What one look saw of clients.
+#[derive(Debug, Clone, Default)]
+pub struct ClientsLook {
+    pub clients: Vec<ClientSight>,
+    /// Why there may be others, or others than these.
+    pub not_seen: Vec<String>,
+}
+
 /// What a capture made from here would not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unseen {
@@ -38,6 +78,12 @@ pub trait Look {
     /// # Errors
     /// When no capture can be made here; the caller then says `unknown`.
     fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError>;
+
+    /// Who uses the servers, and how: each client by itself.
+    ///
+    /// # Errors
+    /// As [`Self::wire`].
+    fn clients(&mut self, what: &WireLook) -> Result<ClientsLook, LookError>;
 
     /// What it could not see if it were made now. Empty: nothing is known to be hidden from it.
     fn unseen(&mut self) -> Vec<Unseen> {

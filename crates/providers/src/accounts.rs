@@ -16,6 +16,8 @@ pub struct AccountsOf {
     pub node: NodeName,
     pub followers: Vec<NodeName>,
     pub accounts: Vec<Account>,
+    /// Those of each follower.
+    pub of_followers: Vec<(NodeName, Vec<Account>)>,
 }
 
 impl AccountsOf {
@@ -23,23 +25,49 @@ impl AccountsOf {
     /// They cannot be read.
     pub fn ask(world: &mut World<'_>, node: NodeName, followers: Vec<NodeName>) -> Result<Self, PlanError> {
         let mut accounts = read(world, &node)?;
-        // On another server sealion may be logged in with another one, over the socket there.
+        let mut of_followers = Vec::new();
         for follower in &followers {
-            let own = read(world, follower)?.into_iter().filter(|one| one.is_own);
-            for one in own {
+            let own = read(world, follower)?;
+            // On another server sealion may be logged in with another one, over the socket there.
+            for one in own.iter().filter(|one| one.is_own) {
                 accounts
                     .iter_mut()
                     .filter(|known| known.name == one.name)
                     .for_each(|known| known.is_own = true);
             }
+            of_followers.push((follower.clone(), own));
         }
-        Ok(Self { node, followers, accounts })
+        Ok(Self { node, followers, accounts, of_followers })
     }
 
     /// For what the plan was made.
     pub fn state(&self) -> String {
-        let rows = self.accounts.iter().map(|one| format!("  {} {:?} {}\n", one.name, one.tls, one.is_local));
-        format!("accounts of {}\n{}", self.node, rows.collect::<String>())
+        let rows = |accounts: &[Account]| -> String {
+            let row = |one: &Account| format!("  {} {:?} {}", one.name, one.tls, one.is_local);
+            accounts.iter().map(row).collect::<Vec<_>>().join("\n")
+        };
+        let mut text = format!("accounts of {}\n{}", self.node, rows(&self.accounts));
+        for (follower, accounts) in &self.of_followers {
+            text += &format!("accounts of {follower}\n{}", rows(accounts));
+        }
+        text
+    }
+
+    /// Why a change of `name` on the node would not be the same change on a follower.
+    fn differs(&self, name: &AccountName) -> Option<String> {
+        let here = self.accounts.iter().find(|one| one.name == *name)?.tls;
+        self.of_followers.iter().find_map(|(follower, accounts)| {
+            match accounts.iter().find(|one| one.name == *name) {
+                None => Some(format!("{follower} has no account {name}")),
+                Some(there) if there.tls != here => Some(format!(
+                    "{name} has {} on {}, and {} on {follower}",
+                    word(here),
+                    self.node,
+                    word(there.tls)
+                )),
+                Some(_) => None,
+            }
+        })
     }
 }
 
@@ -52,6 +80,19 @@ fn read(world: &mut World<'_>, node: &NodeName) -> Result<Vec<Account>, PlanErro
     })
 }
 
+fn word(tls: AccountTls) -> &'static str {
+    match tls {
+        AccountTls::None => "REQUIRE NONE",
+        AccountTls::Tls => "REQUIRE SSL",
+        AccountTls::Certificate => "REQUIRE X509 or more",
+    }
+}
+
+/// A name that cannot be shown as it is, or that no statement finds: MariaDB cuts blanks at its end.
+fn is_odd(name: &AccountName) -> bool {
+    [&name.user, &name.host].iter().any(|part| part.contains(char::is_control) || part.ends_with(' '))
+}
+
 /// Those that `change` is about, smallest reach first: what goes wrong is met before it meets many.
 fn chosen<'a>(world: &World<'_>, change: &Change, of: &'a AccountsOf) -> Vec<&'a AccountName> {
     let before = if change.verb == Verb::Enable { AccountTls::None } else { AccountTls::Tls };
@@ -59,6 +100,7 @@ fn chosen<'a>(world: &World<'_>, change: &Change, of: &'a AccountsOf) -> Vec<&'a
         .accounts
         .iter()
         .filter(|one| one.tls == before && !one.is_local && !world.leave_accounts.contains(&one.name))
+        .filter(|one| !is_odd(&one.name))
         // Over the socket it would lock itself out, and could not take that back.
         .filter(|one| change.verb != Verb::Enable || !one.is_own)
         .map(|one| &one.name)
@@ -91,8 +133,32 @@ pub fn plan(
         }
     }
     let on = change.verb == Verb::Enable;
+    for forced in &world.force_accounts {
+        if world.leave_accounts.contains(forced) {
+            return Err(refuse(format!(
+                "{forced} is to be left and forced\n  why:  --leave leaves it as it is, --force changes it\n  next: give one of the two"
+            )));
+        }
+        if !all.iter().any(|of| chosen(world, change, of).contains(&forced)) {
+            return Err(refuse(format!(
+                "{forced} is not changed, so it cannot be forced\n  why:  it requires TLS already, logs in over the unix socket, or is the account \
+                 of sealion itself\n  next: leave --force out"
+            )));
+        }
+    }
+    for of in all {
+        if let Some((name, why)) =
+            chosen(world, change, of).into_iter().find_map(|name| Some((name, of.differs(name)?)))
+        {
+            return Err(refuse(format!(
+                "{name} is not the same on all servers\n  why:  {why}: the change would stop its replication, or could not be undone there\n  next: make \
+                 it the same, or leave it as it is: --leave {}@{}",
+                name.user, name.host
+            )));
+        }
+    }
     if on {
-        gate(world, change, all, builder);
+        gate(world, change, all, builder, true);
     }
     for of in all {
         for name in chosen(world, change, of) {
@@ -110,7 +176,18 @@ pub fn plan(
             step.shell = vec![format!("# on {}", of.node), by_hand::sql(&sql)];
         }
     }
+    if !on {
+        gate(world, change, all, builder, false);
+    }
     Ok(())
+}
+
+/// What somebody has chosen of single accounts: whoever agrees to a plan agrees to that.
+pub fn choices(world: &World<'_>) -> String {
+    let list = |what: &str, names: &[AccountName]| -> String {
+        names.iter().map(|name| format!("{what} {name}")).collect::<Vec<_>>().join("\n")
+    };
+    list("leave", &world.leave_accounts) + &list("force", &world.force_accounts)
 }
 
 /// Where servers offer no TLS any more, accounts that require it are shut out.
@@ -156,30 +233,35 @@ pub fn shut_out(
 }
 
 /// Nobody could log in with an account that must use TLS.
-pub fn no_tls_offered(node: &NodeName, change: &Change) -> PlanError {
-    let mut nouns = change.nouns.clone();
-    nouns.push(Noun::Clients);
-    let all = Change::new(change.verb, nouns);
+pub fn no_tls_offered(node: &NodeName, change: &Change, needed: &[Noun]) -> PlanError {
+    let all = Change::new(change.verb, [&change.nouns[..], needed].concat());
     refuse(format!(
         "{node} does not offer TLS to clients, as far as it tells\n  why:  with an account that must use TLS nobody could log in there any \
          more\n  next: sealion plan {all}"
     ))
 }
 
-fn gate(world: &World<'_>, change: &Change, all: &[AccountsOf], builder: &mut Builder) {
+/// `is_first`: before accounts must use TLS. Else behind those that need not any more: on the way back it comes first.
+fn gate(world: &World<'_>, change: &Change, all: &[AccountsOf], builder: &mut Builder, is_first: bool) {
     let mut accounts: Vec<AccountName> =
         all.iter().flat_map(|of| chosen(world, change, of)).cloned().collect();
     accounts.retain(|name| !world.force_accounts.contains(name));
-    let is_nobody = accounts.is_empty();
+    let is_nobody = accounts.is_empty() && world.force_accounts.is_empty();
+    let (id, title) = if is_first {
+        ("A0.look", "check that nobody uses these accounts in cleartext")
+    } else {
+        ("A3.look", "before an undo: check that nobody uses these accounts in cleartext")
+    };
+    let forced = world.force_accounts.clone();
     let step = builder.add(
-        "A0.look".into(),
+        id.into(),
         "accounts-gate",
-        "check that nobody uses these accounts in cleartext".into(),
+        title.into(),
         vec![],
-        AccountsGateParams { accounts },
+        AccountsGateParams { accounts, forced, on_the_way_back: !is_first },
     );
     step.no_op = is_nobody;
-    step.shell = vec!["sealion status --look-ms 60000  # who uses cleartext is named".into()];
+    step.shell = vec!["sealion watch-clients --for 60s  # who uses cleartext is named".into()];
 }
 
 /// What an operator should know before they agree.
@@ -198,6 +280,31 @@ pub fn impact(world: &World<'_>, change: &Change, all: &[AccountsOf]) -> Vec<Str
     } else {
         format!("afterwards, {accounts} may be used in cleartext")
     }];
+    let odd: Vec<String> = all
+        .iter()
+        .flat_map(|of| &of.accounts)
+        .filter(|one| is_odd(&one.name) && !one.is_local)
+        .map(|one| format!("\"{}\"@\"{}\"", one.name.user.escape_default(), one.name.host.escape_default()))
+        .collect();
+    if !odd.is_empty() {
+        lines.push(format!(
+            "stays as it is, since its name ends with a blank or has control characters: {}",
+            odd.join(", ")
+        ));
+    }
+    for of in all {
+        for (follower, accounts) in &of.of_followers {
+            let only: Vec<String> = accounts
+                .iter()
+                .filter(|one| !one.is_local && !of.accounts.iter().any(|known| known.name == one.name))
+                .map(|one| one.name.to_string())
+                .collect();
+            if !only.is_empty() {
+                let names = model::link::some_of(&only, NAMED_MAX);
+                lines.push(format!("on {follower} only, and stays as it is: {names}"));
+            }
+        }
+    }
     let own = all.iter().flat_map(|of| &of.accounts).filter(|one| one.is_own && !one.is_local);
     let own: Vec<String> =
         own.filter(|one| one.tls == AccountTls::None).map(|one| one.name.to_string()).collect();

@@ -1,10 +1,15 @@
 //! Accounts, as far as it matters to them whether a connection is encrypted.
 
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
 use net::{Client, NetError};
 use serde::{Deserialize, Serialize};
 
 use crate::capability::{Capabilities, Flavour};
 
+/// A login over the socket, one statement and the end take longer.
+const OFTEN: Duration = Duration::from_millis(3);
 /// More than any server has; a list without end would be read without end.
 const ACCOUNTS_MAX: usize = 1_000_000;
 /// An account of this host logs in over the unix socket, or from the machine itself.
@@ -39,6 +44,27 @@ impl std::str::FromStr for AccountName {
             inside.unwrap_or(text).to_owned()
         };
         Ok(Self { user: bare(user), host: bare(host) })
+    }
+}
+
+impl AccountName {
+    /// Whether it lets in who comes over the unix socket, where no account at localhost does.
+    pub fn fits_localhost(&self) -> bool {
+        let mut pattern = self.host.to_ascii_lowercase().into_bytes();
+        // Several `%` mean what one does, and would be tried in every way.
+        pattern.dedup_by(|one, other| *one == b'%' && *other == b'%');
+        fits(&pattern, LOCALHOST.as_bytes())
+    }
+}
+
+/// As LIKE: `%` is any text, `_` one character.
+fn fits(pattern: &[u8], text: &[u8]) -> bool {
+    match pattern.split_first() {
+        None => text.is_empty(),
+        Some((b'%', rest)) => (0..=text.len()).any(|at| text.get(at..).is_some_and(|text| fits(rest, text))),
+        Some((one, rest)) => {
+            text.split_first().is_some_and(|(first, text)| (*one == b'_' || one == first) && fits(rest, text))
+        }
     }
 }
 
@@ -96,17 +122,28 @@ pub fn accounts(client: &mut Client) -> Result<Vec<Account>, NetError> {
     Ok(all.filter(|one| resolves || !is_host_name(&one.name.host)).collect())
 }
 
-/// Users that are connected over the unix socket now, but for whoever asks. REQUIRE SSL of an account counts there too (error 1045), unlike
+/// Users that are connected over the unix socket at a moment of this time, but for whoever asks: the list is read every few milliseconds,
+/// since a program that asks one thing is gone at once. One that comes and goes between two readings is not seen. REQUIRE SSL of an account counts there too (error 1045), unlike
 /// require_secure_transport.
 ///
 /// # Source
 /// HOST is `localhost`, without a port, over a socket, on both flavours. Without the PROCESS privilege the list holds nothing but this
 /// account's own sessions.
-pub fn socket_users(client: &mut Client) -> Result<Vec<String>, NetError> {
-    let rows = client.query(
-        "SELECT DISTINCT USER FROM information_schema.PROCESSLIST WHERE HOST = 'localhost' AND ID <> CONNECTION_ID()",
-    )?;
-    Ok(rows.iter().filter_map(|row| row.at(0)).map(std::borrow::Cow::into_owned).collect())
+pub fn socket_users(client: &mut Client, within: Duration) -> Result<Vec<String>, NetError> {
+    let until = Instant::now() + within;
+    let mut users = BTreeSet::new();
+    loop {
+        // The server's own threads are none: the event scheduler is listed at localhost on MySQL.
+        let rows = client.query(
+            "SELECT DISTINCT USER FROM information_schema.PROCESSLIST WHERE HOST = 'localhost' AND ID <> CONNECTION_ID() \
+             AND COMMAND <> 'Daemon' AND USER NOT IN ('event_scheduler', 'system user', 'unauthenticated user')",
+        )?;
+        users.extend(rows.iter().filter_map(|row| row.at(0)).map(std::borrow::Cow::into_owned));
+        if Instant::now() >= until {
+            return Ok(users.into_iter().collect());
+        }
+        std::thread::sleep(OFTEN);
+    }
 }
 
 /// What must be resolved to be compared with an address: not `localhost`, `%`, `10.0.0.%` or `fe80::1`.
@@ -144,6 +181,17 @@ mod tests {
             ("''@''", "", ""),
         ] {
             assert_eq!(word.parse(), Ok(AccountName { user: user.into(), host: host.into() }), "{word}");
+        }
+        for (host, expected) in [
+            ("%", true),
+            ("local%", true),
+            ("LOCALHOST", true),
+            ("10.%", false),
+            ("_ocalhost", true),
+            ("", false),
+        ] {
+            let name = AccountName { user: "app".into(), host: host.into() };
+            assert_eq!(name.fits_localhost(), expected, "{host}");
         }
         assert!("app".parse::<AccountName>().is_err());
         let odd = AccountName { user: "o'b".into(), host: "%".into() };

@@ -487,9 +487,10 @@ impl ReadNode for LiveNode {
         accounts::accounts(&mut client).map_err(|error| self.error(&error))
     }
 
-    fn socket_users(&mut self) -> Result<Vec<String>, NodeError> {
+    fn socket_users(&mut self, within_ms: u64) -> Result<Vec<String>, NodeError> {
         let mut client = self.connect()?;
-        accounts::socket_users(&mut client).map_err(|error| self.error(&error))
+        accounts::socket_users(&mut client, Duration::from_millis(within_ms))
+            .map_err(|error| self.error(&error))
     }
 
     fn host(&self) -> &dyn ReadHost {

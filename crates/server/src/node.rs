@@ -166,8 +166,8 @@ pub trait ReadNode {
     fn channels(&mut self) -> Result<Vec<Channel>, NodeError>;
     /// Every account of it that can log in.
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError>;
-    /// Who is connected over the unix socket now.
-    fn socket_users(&mut self) -> Result<Vec<String>, NodeError>;
+    /// Who is connected over the unix socket at some moment of so many milliseconds.
+    fn socket_users(&mut self, within_ms: u64) -> Result<Vec<String>, NodeError>;
     fn host(&self) -> &dyn ReadHost;
     /// PEM of the leaf that the Galera port serves now, dialled with this node's own certificate.
     fn galera_leaf(&mut self) -> Result<String, NodeError>;

@@ -5,42 +5,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use model::link::Seen;
-use model::{LinkKind, LinkSight, LookError};
+use model::{ClientSight, ClientsLook, LinkKind, LinkSight, LookError, Transport};
 use net::Client;
 use server::TcpSession;
 use site::inventory::Cluster;
 
-use crate::sniff::{SniffedClients, Sniffer};
-
-/// How a client talked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Transport {
-    Cleartext,
-    /// Neither was seen of it.
-    Unknown,
-    Tls,
-}
-
-/// One connection in one look.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientSight {
-    pub node: String,
-    /// `None`: it was in no list of sessions when these were read.
-    pub user: Option<String>,
-    /// Address or name, without the port.
-    pub host: String,
-    /// In its own words, which it may choose: `_client_name`, `_client_version`, `program_name`.
-    pub driver: Option<String>,
-    pub transport: Transport,
-}
-
-/// What one look saw.
-#[derive(Debug, Clone, Default)]
-pub struct ClientsLook {
-    pub clients: Vec<ClientSight>,
-    /// What could not be seen, each with its reason.
-    pub not_seen: Vec<String>,
-}
+use crate::sniff::{SniffedClients, Sniffer, name_blindness};
 
 /// Captures for so long; writes nothing.
 ///
@@ -49,8 +19,25 @@ pub struct ClientsLook {
 pub fn look(cluster: &Cluster, settle: Duration) -> Result<ClientsLook, LookError> {
     let sniffer = Sniffer::start(cluster)?;
     std::thread::sleep(settle);
+    Ok(end(sniffer, cluster))
+}
+
+/// Ends a look, and says who was seen.
+pub(crate) fn end(sniffer: Sniffer, cluster: &Cluster) -> ClientsLook {
     let drivers = drivers(cluster);
-    Ok(judge(&sniffer.finish_with_sessions(cluster), &drivers))
+    let mut sniffed = sniffer.finish_with_sessions(cluster);
+    let before: Vec<Option<u32>> = sniffed.sights.iter().map(|sight| sight.tcp_sessions).collect();
+    name_blindness(cluster, &mut sniffed.sights);
+    for (sight, before) in sniffed.sights.iter().zip(before) {
+        if let (Seen::Unknown(why), true) = (&sight.seen, sight.tcp_sessions != before) {
+            sniffed.blind.push(format!("{}: {why}", node_of(sight)));
+        }
+    }
+    judge(&sniffed, &drivers)
+}
+
+fn node_of(sight: &LinkSight) -> &str {
+    if sight.link.a == "client" { &sight.link.b } else { &sight.link.a }
 }
 
 type Drivers = BTreeMap<String, BTreeMap<u64, String>>;
@@ -69,10 +56,10 @@ fn drivers(cluster: &Cluster) -> Drivers {
 }
 
 fn judge(sniffed: &SniffedClients, drivers: &Drivers) -> ClientsLook {
-    let SniffedClients { sights, sessions, tls } = sniffed;
-    let mut look = ClientsLook::default();
+    let SniffedClients { sights, sessions, tls, blind } = sniffed;
+    let mut look = ClientsLook { not_seen: blind.clone(), ..ClientsLook::default() };
     for sight in sights.iter().filter(|sight| sight.link.kind == LinkKind::Client) {
-        let node = if sight.link.a == "client" { &sight.link.b } else { &sight.link.a };
+        let node = node_of(sight);
         let mut in_cleartext: Vec<&String> = sight.cleartext_clients.iter().collect();
         match sessions.get(node) {
             Some(Ok(known)) => {
@@ -87,9 +74,10 @@ fn judge(sniffed: &SniffedClients, drivers: &Drivers) -> ClientsLook {
                     let is_plain = in_cleartext.iter().any(|one| **one == name);
                     in_cleartext.retain(|one| **one != name);
                     look.clients.push(ClientSight {
-                        node: node.clone(),
+                        node: node.to_owned(),
                         user: Some(session.user.clone()),
                         host: session.host.clone(),
+                        port: session.port,
                         driver: drivers.get(node).and_then(|all| all.get(&session.id)).cloned(),
                         transport: transport(session, is_plain, is_tls(session), sight),
                     });
@@ -104,16 +92,19 @@ fn judge(sniffed: &SniffedClients, drivers: &Drivers) -> ClientsLook {
             let (user, peer) = client
                 .rsplit_once('@')
                 .map_or((None, client.as_str()), |(user, peer)| (Some(user.to_owned()), peer));
-            let host = peer.rsplit_once(':').map_or(peer, |(host, _)| host).to_owned();
-            let (node, transport) = (node.clone(), Transport::Cleartext);
-            look.clients.push(ClientSight { node, user, host, driver: None, transport });
-        }
-        if let Seen::Unknown(why) = &sight.seen
-            && !sight.has_no_clients()
-        {
-            look.not_seen.push(format!("{node}: {why}"));
+            let (host, port) = peer.rsplit_once(':').unwrap_or((peer, ""));
+            look.clients.push(ClientSight {
+                node: node.to_owned(),
+                user,
+                host: host.to_owned(),
+                port: port.parse().unwrap_or(0),
+                driver: None,
+                transport: Transport::Cleartext,
+            });
         }
     }
+    look.not_seen.sort();
+    look.not_seen.dedup();
     look
 }
 

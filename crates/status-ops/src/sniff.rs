@@ -18,13 +18,14 @@ use host::remote::FarCapture;
 use lab::LabFile;
 use lab::supervisor::{Request, ask};
 use model::link::Seen;
-use model::{Clock, Link, LinkSight, Look, LookError, SystemClock, Unseen, WireLook};
+use model::{ClientsLook, Clock, Link, LinkSight, Look, LookError, SystemClock, Unseen, WireLook};
 use net::Client;
 use server::{Machine, TcpSessions};
 
 use site::inventory::{CaptureBy, Cluster};
 use site::random16;
 
+pub(crate) use blindness::name_blindness;
 use canaries::canaries;
 pub use canaries::remove_canaries;
 use places::{Place, ReplicaLink};
@@ -59,6 +60,8 @@ pub struct SniffedClients {
     pub sessions: NodeSessions,
     /// Node, and the client's end of a connection to it on which only TLS was seen.
     pub tls: BTreeSet<(String, SocketAddr)>,
+    /// Why a capture may have missed something, whatever it saw.
+    pub blind: Vec<String>,
 }
 
 /// The capture on one machine.
@@ -268,6 +271,7 @@ impl Sniffer {
         });
         let mut seen = Vec::new();
         let mut tls = BTreeSet::new();
+        let mut blind = Vec::new();
         for (nodes, control, control_port, report) in &reports {
             let look = Seeing {
                 report,
@@ -280,10 +284,29 @@ impl Sniffer {
             };
             tls.extend(look.tls_clients());
             let mut sights = look.sights(control, *control_port);
+            let why = why_blind(report, sights.iter().all(|sight| sight.control_seen));
+            for place in self.places.iter().filter(|place| nodes.contains(&place.node)) {
+                let whys = why.iter().chain(&place.cannot_tell);
+                blind.extend(whys.map(|why| format!("{}: {why}", place.node)));
+            }
             sights.retain(|sight| nodes.contains(&sight.link.a) || nodes.contains(&sight.link.b));
             seen.extend(sights);
         }
-        SniffedClients { sights: of_both_ends(seen), sessions, tls }
+        SniffedClients { sights: of_both_ends(seen), sessions, tls, blind }
+    }
+}
+
+fn why_blind(report: &CaptureReport, control_seen: bool) -> Option<String> {
+    if let Some(why) = &report.failed {
+        return Some(why.clone());
+    }
+    match (report.kernel_drops, report.packets_over_limit) {
+        (0, 0) if control_seen => None,
+        (0, 0) => {
+            Some("the cleartext control was not captured, so nothing else would have been either".into())
+        }
+        (0, _) => Some("there was more traffic than is looked through".into()),
+        (drops, _) => Some(format!("the kernel dropped {drops} packets of this capture")),
     }
 }
 
@@ -369,10 +392,9 @@ impl<'c> WireEye<'c> {
     pub fn new(cluster: &'c Cluster) -> Self {
         Self { cluster, left_behind: Vec::new() }
     }
-}
 
-impl Look for WireEye<'_> {
-    fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError> {
+    /// A capture that is under way for so long.
+    fn begin(&mut self, what: &WireLook) -> Result<Sniffer, LookError> {
         let mut sniffer = Sniffer::start(self.cluster)?;
         if what.canaries {
             // Some may have been written before one could not.
@@ -382,12 +404,28 @@ impl Look for WireEye<'_> {
             }
         }
         std::thread::sleep(what.settle);
+        Ok(sniffer)
+    }
+}
+
+impl Look for WireEye<'_> {
+    fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError> {
+        let sniffer = self.begin(what)?;
         let mut sights = sniffer.finish(self.cluster);
         if what.canaries {
             self.left_behind = remove_canaries(self.cluster);
         }
         blindness::name_blindness(self.cluster, &mut sights);
         Ok(sights)
+    }
+
+    fn clients(&mut self, what: &WireLook) -> Result<ClientsLook, LookError> {
+        let sniffer = self.begin(what)?;
+        let look = crate::clients::end(sniffer, self.cluster);
+        if what.canaries {
+            self.left_behind = remove_canaries(self.cluster);
+        }
+        Ok(look)
     }
 
     fn unseen(&mut self) -> Vec<Unseen> {

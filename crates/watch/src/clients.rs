@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::{ClientsLook, Transport};
 use report::shape::{WATCH_CLIENTS_SCHEMA_ID, WatchClientRow, WatchClientsReport};
-use status_ops::clients::{ClientsLook, Transport};
 
 /// User, host, driver.
 type Key = (Option<String>, String, Option<String>);
@@ -97,7 +97,7 @@ impl ClientsSeen {
 
 #[cfg(test)]
 mod tests {
-    use status_ops::clients::ClientSight;
+    use model::ClientSight;
 
     use super::*;
 
@@ -106,6 +106,7 @@ mod tests {
             node: node.into(),
             user: Some(user.into()),
             host: "10.0.0.9".into(),
+            port: 4711,
             driver: Some("mysqlnd".into()),
             transport,
         }

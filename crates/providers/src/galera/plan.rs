@@ -19,7 +19,7 @@ use crate::steps::EditParams;
 use crate::world::World;
 
 /// SHA-256 over what the plan was made for. Queues, GTIDs and Synced states are left out: they change by themselves.
-fn state_hash(change: &Change, drafts: &[Draft], accounts: &[AccountsOf]) -> String {
+fn state_hash(change: &Change, drafts: &[Draft], accounts: &[AccountsOf], choices: &str) -> String {
     let mut text = format!("{change}\n");
     for draft in drafts {
         text += &format!(
@@ -34,6 +34,7 @@ fn state_hash(change: &Change, drafts: &[Draft], accounts: &[AccountsOf]) -> Str
     }
     if change.has(Noun::Accounts) {
         text.extend(accounts.iter().map(AccountsOf::state));
+        text += choices;
     }
     model::hex(&sha256(text.as_bytes()))
 }
@@ -56,7 +57,7 @@ fn accounts_of(
 pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
     let mut drafts = drafts(world)?;
     let accounts = accounts_of(world, change, &drafts)?;
-    let state_hash = state_hash(change, &drafts, &accounts);
+    let state_hash = state_hash(change, &drafts, &accounts, &accounts::choices(world));
     let shut_out = accounts::shut_out(world, change, drafts.iter().map(|draft| draft.name.clone()))?;
     let mut builder = Builder::default();
     match change.verb {
@@ -265,7 +266,7 @@ fn enable(
     if change.has(Noun::Accounts)
         && let Some(draft) = drafts.iter().find(|draft| !clients && !draft.view.offers_client_tls())
     {
-        return Err(accounts::no_tls_offered(&draft.name, change));
+        return Err(accounts::no_tls_offered(&draft.name, change, &[Noun::Sst, Noun::Clients]));
     }
     accounts::plan(world, change, accounts, builder)?;
     if requires_tls(change) {

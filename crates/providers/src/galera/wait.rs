@@ -207,6 +207,31 @@ const SILENT_MS_MAX: u64 = 20_000;
 ///
 /// It ends well too when the rest is a primary component and a node just does not start: that node's own step mends it (its
 /// file may be the reason), and every other step's pre-check refuses while a member is missing.
+/// A server that is on its way up may refuse for a moment; one that goes on refusing does not change its mind.
+const REFUSED_MS_MAX: u64 = 10_000;
+
+/// Why there is nothing to wait for: a node that runs does not let us in.
+fn shut_out(
+    views: &[(NodeName, Result<server::NodeView, NodeError>)],
+    since: &mut BTreeMap<NodeName, u64>,
+    now_ms: u64,
+) -> Option<String> {
+    for (name, view) in views {
+        let Err(error @ NodeError::Refused { .. }) = view else {
+            since.remove(name);
+            continue;
+        };
+        if now_ms - *since.entry(name.clone()).or_insert(now_ms) > REFUSED_MS_MAX {
+            return Some(format!(
+                "{name} does not let sealion in\n  why:  {}\n  next: check the account of the inventory's [login]: its password, and whether it \
+                 requires TLS by now, which counts over the unix socket too; then the same command again",
+                error.unnamed()
+            ));
+        }
+    }
+    None
+}
+
 pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     let limit = world.limits.recover_ms_max;
     let members = world.nodes.len();
@@ -215,6 +240,7 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     let mut starts: BTreeMap<NodeName, (u32, u64)> = BTreeMap::new();
     let mut lingering: BTreeSet<NodeName> = BTreeSet::new();
     let mut silent_since: BTreeMap<NodeName, u64> = BTreeMap::new();
+    let mut refused_since: BTreeMap<NodeName, u64> = BTreeMap::new();
     let mut told = began;
     loop {
         let views = world.views();
@@ -262,6 +288,9 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
             // What cannot be written now is told by the step that needs it.
             let _ = files::finish_placing(node);
             let _ = node.start();
+        }
+        if let Some(why) = shut_out(&views, &mut refused_since, now(world)) {
+            return Err(StepError(why));
         }
         // Somebody of whom nothing is known: the steps that need to know are blocked, each with its reason. Unless it is on its
         // way up, there is nothing to wait for here.

@@ -49,7 +49,7 @@ fn drafts(world: &mut World<'_>) -> Result<Vec<Draft>, PlanError> {
 }
 
 /// SHA-256 over what the plan was made for. Positions are left out: they change by themselves.
-fn state_hash(change: &Change, drafts: &[Draft], accounts: &[AccountsOf]) -> String {
+fn state_hash(change: &Change, drafts: &[Draft], accounts: &[AccountsOf], choices: &str) -> String {
     let mut text = format!("{change}\n");
     for Draft { node, channels, .. } in drafts {
         text += &format!(
@@ -66,6 +66,7 @@ fn state_hash(change: &Change, drafts: &[Draft], accounts: &[AccountsOf]) -> Str
         }
     }
     text.extend(accounts.iter().map(AccountsOf::state));
+    text += choices;
     model::hex(&sha256(text.as_bytes()))
 }
 
@@ -115,7 +116,7 @@ fn accounts_of(
 pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
     let mut drafts = drafts(world)?;
     let accounts = accounts_of(world, change, &drafts)?;
-    let state_hash = state_hash(change, &drafts, &accounts);
+    let state_hash = state_hash(change, &drafts, &accounts, &accounts::choices(world));
     let shut_out = accounts::shut_out(world, change, drafts.iter().map(|draft| draft.node.name.clone()))?;
     let mut builder = Builder::default();
     match change.verb {
@@ -232,17 +233,20 @@ fn enable(
         }
     }
     if change.has(Noun::Accounts) {
-        if let Some(draft) = drafts.iter().find(|draft| !clients && !draft.node.view.offers_client_tls()) {
-            return Err(accounts::no_tls_offered(&draft.node.name, change));
-        }
         let open =
             drafts.iter().find_map(|draft| draft.channels.iter().find(|one| !replication && !one.tls.is_on));
+        let bare = drafts.iter().find(|draft| !clients && !draft.node.view.offers_client_tls());
+        if let Some(draft) = bare {
+            let needed =
+                if open.is_some() { &[Noun::Replication, Noun::Clients][..] } else { &[Noun::Clients] };
+            return Err(accounts::no_tls_offered(&draft.node.name, change, needed));
+        }
         if let Some(channel) =
             open.filter(|one| !world.leave_accounts.iter().any(|name| name.user == one.user))
         {
             return Err(refuse(format!(
                 "a replica connects without TLS to {channel}, and would be refused\n  why:  its account must use TLS then\n  next: sealion plan \
-                 enable replication,accounts"
+                 enable replication,clients,accounts"
             )));
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
+use server::ThreadState;
 use server::accounts::{Account, AccountName, AccountTls};
 
 use super::{StepKind, fail, only_node, params};
@@ -102,7 +103,10 @@ impl StepKind for AccountStep {
                 [vec![node.to_string()], names(&params.followers)].concat().join(", ")
             ));
         }
-        Ok(format!("{word} on {node}; {} has no such account", without.join(", ")))
+        let has: Vec<String> =
+            names(&params.followers).into_iter().filter(|name| !without.contains(name)).collect();
+        let all = [vec![node.to_string()], has].concat().join(", ");
+        Ok(format!("{word} on {all}; {} has no such account", without.join(", ")))
     }
 }
 
@@ -123,6 +127,15 @@ fn arrives(
             None => return Ok(false),
             Some(account) if account.tls == wanted => return Ok(true),
             Some(_) => {}
+        }
+        let reader = world.node(node)?;
+        let channels = reader.channels().map_err(fail)?;
+        if let Some(stopped) = channels.iter().find(|channel| channel.applier == ThreadState::Stopped) {
+            return Err(StepError(format!(
+                "{node} applies nothing from {stopped} any more, so {name} does not arrive there\n  why:  {}\n  next: mend its replication, then \
+                 sealion resume",
+                stopped.applier_error.as_deref().unwrap_or("its thread does not run, and has no error")
+            )));
         }
         let reader = world.node(node)?;
         if reader.now_ms() >= until_ms {

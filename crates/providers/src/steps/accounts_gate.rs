@@ -1,11 +1,14 @@
 //! Before an account must use TLS: whoever was seen to use it in cleartext would be cut off.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use change::{Direction, StepCheck, StepError};
-use model::Step;
+use model::link::some_of;
+use model::{ClientSight, LookError, Step, Transport, WireLook};
 use serde::{Deserialize, Serialize};
 use server::accounts::AccountName;
 
-use super::watch::{ClientsSeen, watch_clients};
 use super::{StepKind, fail, params};
 use crate::world::World;
 
@@ -16,6 +19,10 @@ pub const ACCOUNTS_GATE: AccountsGate = AccountsGate;
 pub struct AccountsGateParams {
     /// Those that are to be changed and may not be cut off.
     pub accounts: Vec<AccountName>,
+    /// Those that are changed whoever is cut off.
+    pub forced: Vec<AccountName>,
+    /// It is asked on the way back, where accounts must use TLS again.
+    pub on_the_way_back: bool,
 }
 
 impl StepKind for AccountsGate {
@@ -37,64 +44,13 @@ impl StepKind for AccountsGate {
         step: &Step,
         direction: Direction,
     ) -> Result<StepCheck, StepError> {
-        if direction == Direction::Back {
-            return Ok(StepCheck::AlreadyDone("nothing to take back".into()));
+        let params: AccountsGateParams = params(step)?;
+        match (params.on_the_way_back, direction) {
+            (false, Direction::Forward) | (true, Direction::Back) => look(world, &params),
+            (false, Direction::Back) => Ok(StepCheck::AlreadyDone("nobody can be cut off".into())),
+            // Done, so that it comes first on the way back.
+            (true, Direction::Forward) => Ok(StepCheck::Ready),
         }
-        let AccountsGateParams { accounts } = params(step)?;
-        if let Some(blocked) = over_the_socket(world, &accounts)? {
-            return Ok(blocked);
-        }
-        let settle_ms = world.limits.clients_look_ms;
-        let seconds = settle_ms / 1000;
-        let accepts = world.accept_unknown_clients;
-        let (in_cleartext, unknown) = match watch_clients(world, settle_ms) {
-            ClientsSeen::Seen { in_cleartext, unknown } => (in_cleartext, unknown),
-            ClientsSeen::NotPermitted { .. } if accepts => {
-                return Ok(StepCheck::AlreadyDone("not looked: --accept-unknown-clients".into()));
-            }
-            ClientsSeen::NotPermitted { why, next } => {
-                return Ok(StepCheck::Blocked(format!(
-                    "whether these accounts are used in cleartext cannot be seen here\n  why:  {why}\n  next: {next}; or take the risk \
-                     with --accept-unknown-clients: who uses one in cleartext is then refused at its next login"
-                )));
-            }
-        };
-        let (cut_off, doubtful): (Vec<&String>, Vec<&String>) = in_cleartext
-            .iter()
-            .filter(|client| user_of(client).is_none_or(|user| accounts.iter().any(|one| is_of(one, user))))
-            .partition(|client| user_of(client).is_some());
-        if !cut_off.is_empty() {
-            return Ok(StepCheck::Blocked(format!(
-                "accounts are used in cleartext, and their clients would be cut off\n  why:  seen in the {seconds} s of the capture: {}\n  \
-                 next: make these clients use TLS (sealion prove clients has the lines for each driver), then the same command again; or \
-                 leave an account as it is: --leave USER@HOST; or cut it off: --force USER@HOST",
-                joined(&cut_off)
-            )));
-        }
-        let mut open: Vec<String> = doubtful
-            .iter()
-            .map(|client| format!("{client} uses cleartext, and with which account is not known"))
-            .collect();
-        open.extend(unknown);
-        if open.is_empty() {
-            let mut note =
-                format!("none of these accounts was used in cleartext in the {seconds} s of the capture");
-            let others: Vec<&String> = in_cleartext.iter().collect();
-            if !others.is_empty() {
-                note += &format!("; others are, and stay as they are: {}", joined(&others));
-            }
-            return Ok(StepCheck::AlreadyDone(note));
-        }
-        let open = open.join("\n        ");
-        if accepts {
-            return Ok(StepCheck::AlreadyDone(format!(
-                "unknown, accepted by --accept-unknown-clients: {open}"
-            )));
-        }
-        Ok(StepCheck::Blocked(format!(
-            "whether these accounts are used in cleartext could not be seen\n  why:  {open}\n  next: the same command again looks again; \
-             or take the risk with --accept-unknown-clients"
-        )))
     }
 
     fn act(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<(), StepError> {
@@ -106,16 +62,138 @@ impl StepKind for AccountsGate {
     }
 }
 
+/// Looks until nothing is unknown, so often at most.
+const LOOKS_MAX: usize = 3;
+
+fn look(world: &mut World<'_>, params: &AccountsGateParams) -> Result<StepCheck, StepError> {
+    let AccountsGateParams { accounts, forced, .. } = params;
+    let settle_ms = world.limits.clients_look_ms;
+    let accepts = world.accept_unknown_clients;
+    if let Some(blocked) = over_the_socket(world, accounts, settle_ms)? {
+        return Ok(blocked);
+    }
+    let what = WireLook {
+        settle: Duration::from_millis(settle_ms),
+        canaries: true,
+        nodes: world.names().iter().map(ToString::to_string).collect(),
+    };
+    let is_changed = |client: &ClientSight| match &client.user {
+        Some(user) => accounts.iter().any(|account| is_of(account, user)),
+        // Whose it is, nobody knows: it may be one of these.
+        None => !accounts.is_empty(),
+    };
+    let mut seen: Vec<ClientSight> = Vec::new();
+    let mut open = Vec::new();
+    for _ in 0..LOOKS_MAX {
+        let looked = world.look.clients(&what);
+        for left in world.look.left_behind() {
+            world.say(&left);
+        }
+        open = match looked {
+            Ok(look) => {
+                let is_open =
+                    |client: &&ClientSight| client.transport == Transport::Unknown && is_changed(client);
+                let why = |client: &ClientSight| {
+                    format!(
+                        "{client} on {} sent nothing, and the server does not tell how it is encrypted",
+                        client.node
+                    )
+                };
+                let open = look
+                    .clients
+                    .iter()
+                    .filter(is_open)
+                    .map(why)
+                    .chain(look.not_seen.iter().cloned())
+                    .collect();
+                seen.extend(look.clients);
+                open
+            }
+            Err(LookError::NotPermitted { .. }) if accepts => {
+                return Ok(StepCheck::AlreadyDone("not looked: --accept-unknown-clients".into()));
+            }
+            Err(LookError::NotPermitted { why, next }) => {
+                return Ok(StepCheck::Blocked(format!(
+                    "whether these accounts are used in cleartext cannot be seen here\n  why:  {why}\n  next: {next}; or take the risk \
+                     with --accept-unknown-clients: who uses one in cleartext is then refused at its next login"
+                )));
+            }
+            Err(LookError::Failed { why }) => vec![why],
+        };
+        if open.is_empty() {
+            break;
+        }
+    }
+    Ok(judge(&seen, open, is_changed, forced, (settle_ms / 1000, accepts)))
+}
+
+fn judge(
+    seen: &[ClientSight],
+    mut open: Vec<String>,
+    is_changed: impl Fn(&ClientSight) -> bool,
+    forced: &[AccountName],
+    (seconds, accepts): (u64, bool),
+) -> StepCheck {
+    let names = |of: &dyn Fn(&ClientSight) -> bool| {
+        let plain = seen.iter().filter(|client| client.transport == Transport::Cleartext && of(client));
+        plain.map(ToString::to_string).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+    };
+    let is_forced = |client: &ClientSight| {
+        client.user.as_ref().is_some_and(|user| forced.iter().any(|account| is_of(account, user)))
+    };
+    let cut_off = names(&|client| client.user.is_some() && is_changed(client));
+    if !cut_off.is_empty() {
+        return StepCheck::Blocked(format!(
+            "accounts are used in cleartext, and their clients would be cut off\n  why:  seen in the {seconds} s of the capture: {}\n  next: \
+             make these clients use TLS (sealion watch-clients names drivers and what to set), then the same command again; or leave an \
+             account as it is: --leave USER@HOST; or cut it off: --force USER@HOST",
+            some_of(&cut_off, NAMED_MAX)
+        ));
+    }
+    let nameless = names(&|client| client.user.is_none() && is_changed(client));
+    let of_nobody = |client| format!("{client} uses cleartext, and with which account is not known");
+    open.extend(nameless.into_iter().map(of_nobody));
+    if !open.is_empty() {
+        let open = some_of(&open, NAMED_MAX);
+        if accepts {
+            return StepCheck::AlreadyDone(format!("unknown, accepted by --accept-unknown-clients: {open}"));
+        }
+        return StepCheck::Blocked(format!(
+            "whether these accounts are used in cleartext could not be seen\n  why:  {open}\n  next: the same command again looks again; or \
+             leave an account as it is (--leave USER@HOST), or take the risk with --accept-unknown-clients"
+        ));
+    }
+    let mut note = format!("none of these accounts was used in cleartext in the {seconds} s of the capture");
+    let at_risk = names(&is_forced);
+    if !at_risk.is_empty() {
+        note = format!(
+            "used in cleartext, and cut off at the next login by --force: {}; none of the other accounts was used in cleartext in the \
+             {seconds} s of the capture",
+            some_of(&at_risk, NAMED_MAX)
+        );
+    }
+    let others = names(&|client| !is_changed(client) && !is_forced(client));
+    if !others.is_empty() {
+        note += &format!("; accounts that stay as they are: {}", some_of(&others, NAMED_MAX));
+    }
+    StepCheck::AlreadyDone(note)
+}
+
 /// REQUIRE SSL counts there as well, and nothing of it can be captured. Who has an account at localhost logs in with that one.
-fn over_the_socket(world: &mut World<'_>, accounts: &[AccountName]) -> Result<Option<StepCheck>, StepError> {
+fn over_the_socket(
+    world: &mut World<'_>,
+    accounts: &[AccountName],
+    settle_ms: u64,
+) -> Result<Option<StepCheck>, StepError> {
     let mut found = Vec::new();
     for node in world.names() {
         let reader = world.node(&node)?;
-        let users = reader.socket_users().map_err(fail)?;
+        let users = reader.socket_users(settle_ms).map_err(fail)?;
         let at_localhost = reader.accounts().map_err(fail)?.into_iter().filter(|one| one.is_local);
         let at_localhost: Vec<String> = at_localhost.map(|one| one.name.user).collect();
         let affected = users.iter().filter(|user| {
-            !at_localhost.contains(user) && accounts.iter().any(|account| is_of(account, user))
+            let is_let_in = |account: &AccountName| is_of(account, user) && account.fits_localhost();
+            !at_localhost.contains(user) && accounts.iter().any(is_let_in)
         });
         found.extend(affected.map(|user| format!("{user} on {node}")));
     }
@@ -123,25 +201,15 @@ fn over_the_socket(world: &mut World<'_>, accounts: &[AccountName]) -> Result<Op
         return Ok(None);
     }
     Ok(Some(StepCheck::Blocked(format!(
-        "accounts are used over the unix socket, where an account that must use TLS must use it too\n  why:  connected now: {}\n  next: \
+        "accounts are used over the unix socket, where an account that must use TLS must use it too\n  why:  connected meanwhile: {}\n  next: \
          create an account of that name at localhost for it, or leave the account as it is: --leave USER@HOST; or cut it off: --force \
          USER@HOST",
-        model::link::some_of(&found, NAMED_MAX)
+        some_of(&found, NAMED_MAX)
     ))))
 }
 
 /// So many are named.
 const NAMED_MAX: usize = 8;
-
-fn joined(clients: &[&String]) -> String {
-    let all: Vec<String> = clients.iter().map(|client| (*client).clone()).collect();
-    model::link::some_of(&all, NAMED_MAX)
-}
-
-/// Of `app@10.0.0.9:4711`. A connection that is in no list of sessions has none.
-fn user_of(client: &str) -> Option<&str> {
-    client.rsplit_once('@').map(|(user, _)| user)
-}
 
 /// Which of several accounts of one user a client was let in with, only the server knows: any of them is taken for it. The anonymous
 /// account lets in everybody.
@@ -156,8 +224,6 @@ mod tests {
     #[test]
     fn a_client_is_taken_for_every_account_that_may_be_its() {
         let account = |user: &str| AccountName { user: user.into(), host: "10.%".into() };
-        assert_eq!(user_of("a@b@10.0.0.9:4711"), Some("a@b"));
-        assert_eq!(user_of("[fe80::1]:4711"), None);
         assert!(is_of(&account("app"), "app") && is_of(&account(""), "app"));
         assert!(!is_of(&account("App"), "app"));
     }

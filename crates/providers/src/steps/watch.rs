@@ -68,69 +68,6 @@ pub fn watch(world: &mut World<'_>, kinds: &[LinkKind], settle_ms: u64) -> Watch
     Watched::Unknown(unknown)
 }
 
-/// What was seen of clients.
-pub enum ClientsSeen {
-    Seen {
-        /// `app@10.0.0.9:4711`; without the user where the server lists no such session.
-        in_cleartext: Vec<String>,
-        /// What was not seen, each with its reason.
-        unknown: Vec<String>,
-    },
-    NotPermitted {
-        why: String,
-        next: String,
-    },
-}
-
-/// As [`watch`] does, with who it was.
-pub fn watch_clients(world: &mut World<'_>, settle_ms: u64) -> ClientsSeen {
-    let what = WireLook {
-        settle: Duration::from_millis(settle_ms),
-        canaries: true,
-        nodes: world.names().iter().map(ToString::to_string).collect(),
-    };
-    let (mut in_cleartext, mut unknown) = (Vec::new(), Vec::new());
-    for _ in 0..LOOKS_MAX {
-        unknown.clear();
-        let looked = world.look.wire(&what);
-        for left in world.look.left_behind() {
-            world.say(&left);
-        }
-        let sights = match looked {
-            Ok(sights) => sights,
-            Err(LookError::NotPermitted { why, next }) => return ClientsSeen::NotPermitted { why, next },
-            Err(LookError::Failed { why }) => {
-                unknown.push(why);
-                continue;
-            }
-        };
-        let clients: Vec<&LinkSight> =
-            sights.iter().filter(|sight| sight.link.kind == LinkKind::Client).collect();
-        for sight in &clients {
-            in_cleartext.extend(sight.cleartext_clients.iter().cloned());
-            match &sight.seen {
-                Seen::Plain if sight.cleartext_clients.is_empty() => {
-                    unknown.push(format!("{}: somebody uses cleartext, and who is not known", sight.link));
-                }
-                Seen::Unknown(why) if !sight.has_no_clients() => {
-                    unknown.push(format!("{}: {why}", sight.link));
-                }
-                _ => {}
-            }
-        }
-        if clients.is_empty() {
-            unknown.push("no client link was seen at all".into());
-        }
-        // What was seen stays seen; what was not is looked for again.
-        if unknown.is_empty() {
-            break;
-        }
-    }
-    in_cleartext.sort();
-    in_cleartext.dedup();
-    ClientsSeen::Seen { in_cleartext, unknown }
-}
-
 /// What one look saw of the links of some kinds, in words.
 #[derive(Debug, Default)]
 struct Judged {

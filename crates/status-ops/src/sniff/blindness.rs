@@ -14,7 +14,7 @@ use super::Sniffer;
 const REACH: Duration = Duration::from_secs(1);
 
 /// Where nothing flowed on a link because the capture cannot see it at all, that is said in place of "no packets were captured".
-pub(super) fn name_blindness(cluster: &Cluster, sights: &mut [LinkSight]) {
+pub(crate) fn name_blindness(cluster: &Cluster, sights: &mut [LinkSight]) {
     let CaptureBy::Packets { iface } = &cluster.capture else { return };
     let mut known: BTreeMap<String, Option<String>> = BTreeMap::new();
     for sight in sights.iter_mut().filter(|sight| sight.payload_bytes == 0) {

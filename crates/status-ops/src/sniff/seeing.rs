@@ -241,7 +241,11 @@ impl<'s> Seeing<'s> {
                             && session.peer().is_none_or(|peer| peer == flow.client)
                     })
                 });
-                who.insert(session.map_or_else(|| flow.client.to_string(), ToString::to_string));
+                let of_login = || match &flow.flow.login_user {
+                    Some(user) => format!("{user}@{}", flow.client),
+                    None => flow.client.to_string(),
+                };
+                who.insert(session.map_or_else(of_login, ToString::to_string));
             }
         }
         who.into_iter().collect()

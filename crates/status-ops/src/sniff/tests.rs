@@ -154,6 +154,7 @@ fn flow(client: &str, server: &str, tls: bool) -> Flow {
         last_unix_ms: 2,
         saw_start: false,
         no_session: None,
+        login_user: None,
         ab: way(200),
         ba: way(300),
     }

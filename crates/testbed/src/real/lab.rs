@@ -221,6 +221,13 @@ impl RealLab {
         })
     }
 
+    /// Of who may do everything there.
+    pub fn root(&self, node: &str) -> Client {
+        let socket = self.file().node(node).expect("a node of the lab").socket();
+        let login = ConnectOptions::new(Endpoint::unix(socket), "root");
+        Client::connect(&login).unwrap_or_else(|error| panic!("{node} does not let its root in: {error}"))
+    }
+
     /// A global status variable, when the node answers.
     pub fn status_of(&self, node: &str, name: &str) -> Option<String> {
         let rows = self.sql(node).ok()?.query(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).ok()?;
@@ -337,9 +344,7 @@ impl RealLab {
     pub fn least_login(&self, verb: &str, flavour: &str) -> PathBuf {
         let (user, password) = (format!("least_{verb}"), "a Long 1 password!");
         // Who makes accounts of the lab; its operator may hand nothing on.
-        let node = self.file().nodes.first().expect("a node").clone();
-        let root = ConnectOptions::new(Endpoint::unix(node.socket()), "root");
-        let mut session = Client::connect(&root).expect("n1 lets its root in");
+        let mut session = self.root("n1");
         for sql in self.grants_of(verb, flavour, &format!("{user}@%"), password) {
             session.execute(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
         }
@@ -373,9 +378,7 @@ impl RealLab {
         let grants: Vec<&str> =
             said.stdout.lines().filter_map(|line| line.strip_prefix(only.as_str())).collect();
         assert!(!grants.is_empty(), "{said}");
-        let node = self.file().nodes.first().expect("a node").clone();
-        let root = ConnectOptions::new(Endpoint::unix(node.socket()), "root");
-        let mut session = Client::connect(&root).expect("n1 lets its root in");
+        let mut session = self.root("n1");
         for sql in grants {
             session.execute(sql.trim_end_matches(';')).unwrap_or_else(|error| panic!("{sql}: {error}"));
         }

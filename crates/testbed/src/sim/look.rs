@@ -1,6 +1,8 @@
 //! What a capture would show.
 
-use model::{Link, LinkKind, LinkSight, Look, LookError, Seen, Unseen, WireLook};
+use model::{
+    ClientSight, ClientsLook, Link, LinkKind, LinkSight, Look, LookError, Seen, Transport, Unseen, WireLook,
+};
 
 use super::links::Wire;
 use super::world::{Shared, World};
@@ -70,6 +72,39 @@ impl World {
 impl Look for SimLook {
     fn unseen(&mut self) -> Vec<Unseen> {
         self.unseen.clone()
+    }
+
+    fn clients(&mut self, what: &WireLook) -> Result<ClientsLook, LookError> {
+        let mut look = ClientsLook::default();
+        for sight in self.wire(what)?.iter().filter(|sight| sight.link.kind == LinkKind::Client) {
+            let node = if sight.link.a == "app" { &sight.link.b } else { &sight.link.a };
+            let client = |user: Option<&str>, port, transport| ClientSight {
+                node: node.clone(),
+                user: user.map(str::to_owned),
+                host: "10.0.0.1".into(),
+                port,
+                driver: None,
+                transport,
+            };
+            let plain = u16::try_from(sight.cleartext_clients.len()).unwrap_or(u16::MAX);
+            look.clients.extend((0..plain).map(|n| client(Some("app"), 4711 + n, Transport::Cleartext)));
+            match &sight.seen {
+                Seen::Plain if plain == 0 => {
+                    look.clients.push(client(Some("app"), 4711, Transport::Cleartext));
+                }
+                Seen::Sealed => look.clients.push(client(Some("app"), 4711, Transport::Tls)),
+                Seen::Unknown(why) => look.not_seen.push(format!("{node}: {why}")),
+                Seen::Plain => {}
+            }
+            look.clients.extend(
+                self.shared
+                    .borrow()
+                    .other_clients
+                    .iter()
+                    .map(|(user, transport)| client(user.as_deref(), 4999, *transport)),
+            );
+        }
+        Ok(look)
     }
 
     fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError> {

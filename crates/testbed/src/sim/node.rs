@@ -215,7 +215,7 @@ impl ReadNode for SimNode {
         self.ask(|world| Ok(world.accounts.clone()))
     }
 
-    fn socket_users(&mut self) -> Result<Vec<String>, NodeError> {
+    fn socket_users(&mut self, _: u64) -> Result<Vec<String>, NodeError> {
         self.ask(|world| Ok(world.socket_users.clone()))
     }
 

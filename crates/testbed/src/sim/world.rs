@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::Clock;
+use model::{Clock, Transport};
 use server::accounts::{Account, AccountName, AccountTls};
 
 use super::clients::App;
@@ -65,6 +65,8 @@ pub struct World {
     pub app: App,
     /// One list for all: accounts are written in total order.
     pub accounts: Vec<Account>,
+    /// Connected to every server beside the application.
+    pub other_clients: Vec<(Option<String>, Transport)>,
     /// Connected over the unix socket of every server.
     pub socket_users: Vec<String>,
     pub transfers: Vec<Transfer>,
@@ -138,6 +140,7 @@ impl World {
             arbitrators: 0,
             app: App::default(),
             accounts: accounts(),
+            other_clients: vec![],
             socket_users: vec![],
             transfers: vec![],
             transfers_slower_ms: 0,

@@ -77,7 +77,7 @@ fn who_is_seen_in_cleartext_is_named_and_not_cut_off() {
     let one = Operator::new(&rig, "root@db1");
     let plan = one.plan(&accounts(Verb::Enable)).expect("a plan");
     let why = one.apply(&plan).text();
-    for word in ["app@10.0.0.0:4711", "--leave", "--force"] {
+    for word in ["app@10.0.0.1:4711", "--leave", "--force"] {
         assert!(why.contains(word), "{word}: {why}");
     }
     assert_eq!(tls_of(&rig), before, "nothing was changed");
@@ -125,7 +125,7 @@ fn what_would_shut_somebody_out_is_refused() {
     // And no account may require what no server offers.
     let why = refused(&rig, &accounts(Verb::Enable));
     assert!(
-        why.contains("does not offer TLS") && why.contains("sealion plan enable clients,accounts"),
+        why.contains("does not offer TLS") && why.contains("sealion plan enable sst,clients,accounts"),
         "{why}"
     );
     rig.leave_accounts = vec![name("nobody", "%")];
@@ -162,4 +162,86 @@ fn nobody_is_cut_off_over_the_unix_socket_and_least_of_all_sealion() {
     assert!(why.contains("unix socket") && why.contains("report on n1") && !why.contains("root on"), "{why}");
     rig.shared.borrow_mut().socket_users = vec!["root".into()];
     assert!(one.apply(&one.plan(&accounts(Verb::Enable)).expect("a plan")).is_complete());
+}
+
+#[test]
+fn of_single_clients_only_those_that_may_be_of_an_account_stop_it() {
+    use model::Transport::{Cleartext, Tls as OverTls, Unknown};
+    let refused = |clients: Vec<(Option<String>, model::Transport)>, leave: &[&str]| {
+        let mut rig = sealed();
+        rig.leave_accounts =
+            leave.iter().map(|user| name(user, if *user == "app" { "10.0.0.%" } else { "%" })).collect();
+        rig.shared.borrow_mut().other_clients = clients;
+        let one = Operator::new(&rig, "root@db1");
+        let end = one.apply(&one.plan(&accounts(Verb::Enable)).expect("a plan"));
+        (!end.is_complete()).then(|| end.text())
+    };
+    let user = |user: &str| Some(user.to_owned());
+    // A session that says nothing may be cleartext, and is of this account.
+    let why = refused(vec![(user("report"), Unknown)], &[]).expect("refused");
+    assert!(why.contains("report@10.0.0.1:4999 on n1 sent nothing"), "{why}");
+    assert_eq!(refused(vec![(user("report"), Unknown)], &["report"]), None);
+    assert_eq!(refused(vec![(user("report"), OverTls), (user("root"), Unknown)], &[]), None);
+    // Nobody knows whose it is.
+    let why = refused(vec![(None, Cleartext)], &["report"]).expect("refused");
+    assert!(why.contains("with which account is not known"), "{why}");
+    assert_eq!(refused(vec![(user("web"), Cleartext)], &[]), None, "it is not changed");
+}
+
+#[test]
+fn what_force_does_is_said_and_a_choice_belongs_to_its_plan() {
+    let mut rig = sealed();
+    rig.shared.borrow_mut().servers[0].cleartext_clients = 1;
+    let plain = Operator::new(&rig, "root@db1").plan(&accounts(Verb::Enable)).expect("a plan");
+    rig.force_accounts = vec![name("app", "10.0.0.%")];
+    let one = Operator::new(&rig, "root@db1");
+    let plan = one.plan(&accounts(Verb::Enable)).expect("a plan");
+    assert_ne!(plan.state_hash, plain.state_hash);
+    assert!(one.apply(&plan).is_complete());
+    let journals = one.journals();
+    let text = String::from_utf8_lossy(&journals.last().expect("a journal").1).into_owned();
+    assert!(text.contains("cut off at the next login by --force: app@10.0.0.1:4711"), "{text}");
+    // What is not changed cannot be forced, and nothing is both.
+    let why = one.plan(&accounts(Verb::Enable)).expect_err("refused").to_string();
+    assert!(why.contains("cannot be forced"), "{why}");
+    rig.leave_accounts.clone_from(&rig.force_accounts);
+    let why = Operator::new(&rig, "root@db1").plan(&accounts(Verb::Enable)).expect_err("refused").to_string();
+    assert!(why.contains("left and forced"), "{why}");
+}
+
+#[test]
+fn an_undo_of_disable_cuts_nobody_off_either() {
+    let rig = sealed();
+    let one = Operator::new(&rig, "root@db1");
+    assert!(one.apply(&one.plan(&accounts(Verb::Enable)).expect("a plan")).is_complete());
+    assert!(one.apply(&one.plan(&accounts(Verb::Disable)).expect("a plan")).is_complete());
+    rig.shared.borrow_mut().servers[2].cleartext_clients = 1;
+    let why = one.go_on(Some(change::Direction::Back)).text();
+    assert!(why.contains("would be cut off") && why.contains("app@10.0.0.1:4711"), "{why}");
+    assert!(tls_of(&rig).iter().all(|(user, tls)| user != "app" || *tls == Nothing), "it was cut off");
+    rig.shared.borrow_mut().servers[2].cleartext_clients = 0;
+    assert!(one.go_on(None).is_complete());
+    assert!(tls_of(&rig).iter().all(|(user, tls)| user != "app" || *tls == Tls));
+}
+
+#[test]
+fn odd_names_are_left_and_told() {
+    let rig = sealed();
+    for user in ["sp ", "n\nl", "e\u{1b}[1A"] {
+        rig.shared.borrow_mut().accounts.push(Account {
+            name: name(user, "%"),
+            tls: Nothing,
+            is_local: false,
+            is_own: false,
+        });
+    }
+    let one = Operator::new(&rig, "root@db1");
+    let plan = one.plan(&accounts(Verb::Enable)).expect("a plan");
+    assert!(!plan.impact.join("").contains(char::is_control), "{:?}", plan.impact);
+    assert!(
+        plan.impact.iter().any(|line| line.contains("\\n") && line.contains("\"sp \"")),
+        "{:?}",
+        plan.impact
+    );
+    assert!(one.apply(&plan).is_complete());
 }

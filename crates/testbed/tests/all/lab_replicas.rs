@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::{Clock, SystemClock};
+use net::{Client, ConnectOptions, Endpoint, SslMode, TlsOptions};
 use serde_json::Value;
 use testbed::real::inside::Talkers;
 use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot, wait_for};
@@ -62,6 +64,36 @@ fn accounts_one_by_one(lab: &RealLab, flavour: &str) {
         lab.sql("n1").expect("n1 answers").execute(sql).expect("it may");
     }
     let talkers = lab.talk_to(source, Duration::from_millis(200), false);
+    lab.now("an account that is not the same on the replica refuses the plan");
+    let on_n2 = |sql: &str| {
+        let mut session = lab.root("n2");
+        for sql in ["SET SESSION sql_log_bin = 0", sql] {
+            session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        }
+    };
+    for (spoil, mend, word) in [
+        (
+            "DROP USER report@'10.%'",
+            "CREATE USER report@'10.%' IDENTIFIED BY 'x'",
+            "n2 has no account 'report'@'10.%'",
+        ),
+        (
+            "ALTER USER report@'10.%' REQUIRE X509",
+            "ALTER USER report@'10.%' REQUIRE NONE",
+            "'report'@'10.%' has REQUIRE NONE on n1, and REQUIRE X509 or more on n2",
+        ),
+    ] {
+        let sql = "SELECT ssl_type FROM mysql.user WHERE User = 'report'";
+        let arrived = wait_for(SPEAKS_MAX, || lab.root("n2").query(sql).ok()?.scalar().map(drop));
+        assert!(arrived.is_some(), "n2 has not got the account");
+        on_n2(spoil);
+        let refused = lab.run(&["plan", "enable", "accounts"]).exits(6);
+        assert!(
+            refused.stderr.contains(word) && refused.stderr.contains("--leave report@10.%"),
+            "{word}: {refused}"
+        );
+        on_n2(mend);
+    }
     let watch = ["watch-clients", "--for", "3s", "--fail-on-cleartext", "--format", "json"];
     let watched = lab.run(&watch).exits(1).json();
     let rows = watched["clients"].as_array().expect("clients");
@@ -76,6 +108,31 @@ fn accounts_one_by_one(lab: &RealLab, flavour: &str) {
         assert!(refused.stderr.contains(word), "{word}: {refused}");
     }
     assert_eq!([require_of(lab, "app"), require_of(lab, "report")], [both(""), both("")]);
+
+    lab.now("nor is one that comes over the unix socket for a moment now and then");
+    lab.root("n1").execute("CREATE USER sk@'%' IDENTIFIED BY 'a Long 1 password!'").expect("it may");
+    let is_over = AtomicBool::new(false);
+    let socket = lab.file().nodes[0].socket();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let login = ConnectOptions {
+                tls: TlsOptions::with_mode(SslMode::Disabled),
+                ..ConnectOptions::new(Endpoint::unix(&socket), "sk").password("a Long 1 password!")
+            };
+            while !is_over.load(Ordering::Relaxed) {
+                let mut client = Client::connect(&login).expect("it gets in");
+                client.query("SELECT 1").expect("it answers");
+                let _ = client.quit();
+                std::thread::sleep(Duration::from_millis(150));
+            }
+        });
+        let leave = ["--leave", "app@%", "--leave", "sealion@%"];
+        let hash = lab.plan_hash_of(&[&["enable", "accounts"][..], &leave].concat());
+        let refused = lab.run(&[&["enable", "accounts", "--yes", &hash[..12]][..], &leave].concat());
+        is_over.store(true, Ordering::Relaxed);
+        let names_it = refused.stderr.contains("unix socket") && refused.stderr.contains("sk on n1");
+        assert!(refused.code == Some(6) && names_it, "{refused}");
+    });
 
     lab.now("left as it is, it goes on in cleartext, and the others must use TLS");
     // The test's own account, which it uses over the socket now and then, where nobody sees it.
