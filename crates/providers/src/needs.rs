@@ -72,7 +72,8 @@ pub fn lacking<'s>(world: &mut World<'_>, steps: impl IntoIterator<Item = &'s St
 
 /// What the captures of `steps` would not show. A change that nobody can see to its end is not begun.
 pub fn unseen<'s>(world: &mut World<'_>, steps: impl IntoIterator<Item = &'s Step>) -> Vec<Problem> {
-    let must_see = |step: &Step| crate::steps::named(&step.kind).is_some_and(|kind| kind.must_see(world));
+    let must_see =
+        |step: &Step| crate::steps::named(&step.kind).is_some_and(|kind| kind.must_see(world, step));
     if !steps.into_iter().any(must_see) {
         return Vec::new();
     }

@@ -10,7 +10,7 @@ use crate::draft::{NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::needs;
 use crate::plan::{Builder, PlanError};
-use crate::steps::{AuthorityParams, ProveParams, RequireParams};
+use crate::steps::{AuthorityParams, ClientsGateParams, ProveParams, RequireParams};
 use crate::world::World;
 
 /// What these steps need, with the privileges of SQL that a topology's steps use; nothing where they change nothing.
@@ -93,13 +93,22 @@ pub fn requires_tls(change: &Change) -> bool {
 
 /// Nobody may connect without TLS any more when it is required.
 pub fn clients_gate(builder: &mut Builder) {
-    let step = builder.add(
-        "E5.look".into(),
-        "clients-gate",
-        "check that no client connects without TLS any more".into(),
-        vec![],
-        serde_json::json!({}),
-    );
+    let title = "check that no client connects without TLS any more";
+    gate(builder, "E5.look", title, ClientsGateParams::default());
+}
+
+/// The same on the way back, behind steps that let cleartext in: an undo cuts nobody off either.
+pub fn clients_gate_back(builder: &mut Builder) {
+    let is_done = builder.steps.iter().filter(|step| step.kind == "require").all(|step| step.no_op);
+    let title = "before an undo: check that no client connects without TLS";
+    gate(builder, "D0.look", title, ClientsGateParams { on_the_way_back: true });
+    if let Some(step) = builder.steps.last_mut() {
+        step.no_op = is_done;
+    }
+}
+
+fn gate(builder: &mut Builder, id: &str, title: &str, params: ClientsGateParams) {
+    let step = builder.add(id.into(), "clients-gate", title.into(), vec![], params);
     step.shell = vec!["sealion status --look-ms 60000  # no client link may be plain".into()];
 }
 

@@ -14,7 +14,9 @@ use crate::draft::PlannedEdit;
 use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
-use crate::plan_parts::{clients_gate, key_files, privileges, prove, require, requires_tls, retire, rights};
+use crate::plan_parts::{
+    clients_gate, clients_gate_back, key_files, privileges, prove, require, requires_tls, retire, rights,
+};
 use crate::steps::EditParams;
 use crate::world::World;
 
@@ -346,6 +348,7 @@ fn disable(
         for draft in drafts.iter_mut() {
             require(builder, "D0", draft, false)?;
         }
+        clients_gate_back(builder);
     }
     if galera {
         for draft in drafts.iter_mut().rev() {

@@ -15,7 +15,9 @@ use crate::by_hand;
 use crate::draft::{NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
-use crate::plan_parts::{clients_gate, key_files, prove, require, requires_tls, retire, rights};
+use crate::plan_parts::{
+    clients_gate, clients_gate_back, key_files, prove, require, requires_tls, retire, rights,
+};
 use crate::world::World;
 
 /// A server, with the channels of which it is the replica.
@@ -395,6 +397,7 @@ fn disable(
         for draft in drafts.iter_mut() {
             require(builder, "D0", &mut draft.node, false)?;
         }
+        clients_gate_back(builder);
     }
     if replication {
         for draft in drafts.iter() {

@@ -34,8 +34,9 @@ impl StepKind for AccountsGate {
         true
     }
 
-    fn must_see(&self, world: &World<'_>) -> bool {
-        !world.accept_unknown_clients
+    fn must_see(&self, world: &World<'_>, step: &Step) -> bool {
+        let is_now = params(step).is_ok_and(|params: AccountsGateParams| !params.on_the_way_back);
+        is_now && !world.accept_unknown_clients
     }
 
     fn check(

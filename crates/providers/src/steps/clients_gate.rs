@@ -4,12 +4,21 @@
 use change::{Direction, StepCheck, StepError};
 use model::{LinkKind, Step};
 
-use super::StepKind;
+use serde::{Deserialize, Serialize};
+
 use super::watch::{Watched, refused_in_words, watch};
+use super::{StepKind, params};
 use crate::world::World;
 
 pub struct ClientsGate;
 pub const CLIENTS_GATE: ClientsGate = ClientsGate;
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct ClientsGateParams {
+    /// It is asked on the way back, where clients must use TLS again.
+    #[serde(default)]
+    pub on_the_way_back: bool,
+}
 
 impl StepKind for ClientsGate {
     fn kind(&self) -> &'static str {
@@ -20,13 +29,23 @@ impl StepKind for ClientsGate {
         true
     }
 
-    fn must_see(&self, world: &World<'_>) -> bool {
-        !world.accept_unknown_clients
+    fn must_see(&self, world: &World<'_>, step: &Step) -> bool {
+        let is_now = params(step).is_ok_and(|params: ClientsGateParams| !params.on_the_way_back);
+        is_now && !world.accept_unknown_clients
     }
 
-    fn check(&self, world: &mut World<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
-        if direction == Direction::Back {
-            return Ok(StepCheck::AlreadyDone("nothing to revert".into()));
+    fn check(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
+        let ClientsGateParams { on_the_way_back } = params(step)?;
+        match (on_the_way_back, direction) {
+            (false, Direction::Forward) | (true, Direction::Back) => {}
+            (false, Direction::Back) => return Ok(StepCheck::AlreadyDone("nothing to revert".into())),
+            // Done, so that it comes first on the way back.
+            (true, Direction::Forward) => return Ok(StepCheck::Ready),
         }
         let accepts = world.accept_unknown_clients;
         let settle_ms = world.limits.clients_look_ms;

@@ -26,6 +26,7 @@ use crate::world::World;
 pub use account::AccountParams;
 pub use accounts_gate::AccountsGateParams;
 pub use authority::AuthorityParams;
+pub use clients_gate::ClientsGateParams;
 pub use edit::EditParams;
 pub use prove::ProveParams;
 pub use require::RequireParams;
@@ -42,7 +43,7 @@ pub trait StepKind: Sync {
         false
     }
     /// It captures, and stops the change where it can see nothing: nobody has consented to that.
-    fn must_see(&self, _: &World<'_>) -> bool {
+    fn must_see(&self, _: &World<'_>, _: &Step) -> bool {
         false
     }
     fn check(&self, world: &mut World<'_>, step: &Step, direction: Direction)

@@ -28,7 +28,7 @@ impl StepKind for Prove {
         true
     }
 
-    fn must_see(&self, world: &World<'_>) -> bool {
+    fn must_see(&self, world: &World<'_>, _: &Step) -> bool {
         !world.accept_unproven
     }
 

@@ -90,9 +90,18 @@ fn that_clients_must_use_tls_is_turned_off_and_on_alone() {
     must(&one, &change(Verb::Enable));
     assert_eq!((letters(&rig).as_str(), required()), ("SSS", 3));
     let plan = one.plan(&only(Verb::Disable)).expect("a plan");
-    assert!(plan.steps.iter().all(|step| step.kind == "require" && !step.restarts_server), "{plan:#?}");
+    let is_it = |step: &Step| ["require", "clients-gate"].contains(&step.kind.as_str());
+    assert!(plan.steps.iter().all(|step| is_it(step) && !step.restarts_server), "{plan:#?}");
     must(&one, &only(Verb::Disable));
     assert_eq!((letters(&rig).as_str(), required()), ("SSS", 0));
+    // Who began to use cleartext meanwhile is not cut off by an undo.
+    rig.shared.borrow_mut().servers[1].cleartext_clients = 1;
+    let why = one.go_on(Some(Direction::Back)).text();
+    assert!(why.contains("still use cleartext") && required() == 0, "{why}");
+    rig.shared.borrow_mut().servers[1].cleartext_clients = 0;
+    assert!(one.go_on(None).is_complete());
+    assert_eq!(required(), 3);
+    must(&one, &only(Verb::Disable));
     must(&one, &only(Verb::Enable));
     assert_eq!(required(), 3);
     assert!(one.go_on(Some(Direction::Back)).is_complete());
