@@ -52,6 +52,9 @@ pub struct Channel {
     pub applier_error: Option<String>,
     /// How far the receiver has come, as the server writes it: another text is further.
     pub received: String,
+    /// Seconds by which it is behind its source, as the server tells, without those by which it is to be late (`SQL_Delay`). `None`: the
+    /// server cannot tell, which is so while a thread does not run.
+    pub lag_s: Option<u64>,
 }
 
 impl std::fmt::Display for Channel {
@@ -72,6 +75,7 @@ struct Columns {
     /// Before `IO_Running`, `SQL_Running`.
     replica: &'static str,
     received: &'static [&'static str],
+    lag: &'static str,
 }
 
 const MARIADB: Columns = Columns {
@@ -80,6 +84,7 @@ const MARIADB: Columns = Columns {
     source: "Master",
     replica: "Slave",
     received: &["Master_Log_File", "Read_Master_Log_Pos", "Gtid_IO_Pos"],
+    lag: "Seconds_Behind_Master",
 };
 
 /// From 8.0.22 on.
@@ -89,6 +94,7 @@ const MYSQL: Columns = Columns {
     source: "Source",
     replica: "Replica",
     received: &["Source_Log_File", "Read_Source_Log_Pos", "Retrieved_Gtid_Set"],
+    lag: "Seconds_Behind_Source",
 };
 
 /// The channels of the server that `client` talks to.
@@ -111,6 +117,7 @@ pub fn channels(client: &mut Client, capabilities: &Capabilities) -> Result<Vec<
             let number = text(number);
             (!["", "0"].contains(&number.as_str())).then(|| format!("{number} {}", text(why)))
         };
+        let seconds = |name: &str| text(name).parse::<u64>().ok();
         Channel {
             name: text(columns.name),
             source_host: of_source("Host"),
@@ -128,6 +135,7 @@ pub fn channels(client: &mut Client, capabilities: &Capabilities) -> Result<Vec<
             applier: state("SQL_Running"),
             applier_error: error("Last_SQL_Errno", "Last_SQL_Error"),
             received: columns.received.iter().map(|name| text(name)).collect::<Vec<_>>().join(" "),
+            lag_s: seconds(columns.lag).map(|lag| lag.saturating_sub(seconds("SQL_Delay").unwrap_or(0))),
         }
     });
     Ok(channels.collect())
