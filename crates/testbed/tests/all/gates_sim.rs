@@ -148,14 +148,14 @@ fn while_the_file_is_there_no_step_is_begun_and_the_lease_is_kept() {
     let plan = one.plan(&enable()).expect("a plan");
     let (_dir, file, gates) = pause_file();
     one.gates(gates);
-    let (count, shared) = (Rc::new(Cell::new(0)), rig.shared.clone());
+    let (count, shared, theirs) = (Rc::new(Cell::new(0)), rig.shared.clone(), plan.clone());
     let counted = Rc::clone(&count);
     one.at_wait(move |_| {
         counted.set(counted.get() + 1);
         // Longer than a lease that nobody renews.
         if counted.get() == 100 {
             assert_eq!(shared.borrow().letters(), "PPP");
-            let end = another.go_on(None);
+            let end = another.apply(&theirs);
             let text = end.text();
             assert!(text.contains("another sealion is at work"), "{end:?}");
             std::fs::remove_file(&file).expect("there");
