@@ -678,7 +678,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__apply)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -721,6 +721,22 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stop-after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pause-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-lag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2478,7 +2494,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__disable)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2521,6 +2537,22 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stop-after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pause-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-lag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2544,7 +2576,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__enable)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2587,6 +2619,22 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stop-after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pause-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-lag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5126,7 +5174,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__resume)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5169,6 +5217,22 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stop-after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pause-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-lag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5192,7 +5256,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__rotate)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5235,6 +5299,22 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stop-after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pause-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-lag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -6072,7 +6152,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__undo)
-            opts="-v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --take-over --format --inventory --color --verbose --help"
+            opts="-v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -6095,6 +6175,22 @@ _sealion() {
                     return 0
                     ;;
                 --drain-s-max)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stop-after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pause-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-lag)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

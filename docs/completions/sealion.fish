@@ -474,6 +474,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leave -d 'With
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -495,6 +499,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leave -d 'Wit
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -516,6 +524,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leave -d 'Wi
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -537,6 +549,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leave -d 'Wit
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -558,6 +574,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leave -d 'Wit
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -575,6 +595,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l ca-passphrase-f
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l inventory -d 'Inventory file of the cluster' -r -F
