@@ -27,6 +27,7 @@ end
 complete -c sealion -n "__fish_sealion_needs_command" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_needs_command" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -78,6 +79,7 @@ mariabackup\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -174,6 +176,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand audit" -s v -l verbose -
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -345,7 +348,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_s
 complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-cert -d 'Client certificate' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-key -d 'Private key of the client certificate' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l format -d 'Output format' -r -f -a "table\t''
-json\t''"
+json\t''
+line\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
@@ -429,6 +433,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand web" -l listen -d 'Liste
 complete -c sealion -n "__fish_sealion_using_subcommand web" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand web" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -623,6 +628,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand abandon" -s h -l help -d
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise help" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -681,6 +687,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -870,6 +877,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1003,6 +1011,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1046,6 +1055,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1066,6 +1076,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1086,6 +1097,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1150,6 +1162,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l parallel -d
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1172,6 +1185,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s h -l help -
 complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1197,6 +1211,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_se
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1214,6 +1229,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from identity" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from identity" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1251,6 +1267,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1279,6 +1296,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1297,6 +1315,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from proxy" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from proxy" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1319,6 +1338,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1337,6 +1357,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1355,6 +1376,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1372,6 +1394,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive help" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1405,6 +1428,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1429,6 +1453,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1456,6 +1481,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1473,6 +1499,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1491,6 +1518,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1509,6 +1537,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1527,6 +1556,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1545,6 +1575,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1583,6 +1614,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand report" -s h -l help -d 
 complete -c sealion -n "__fish_sealion_using_subcommand agent" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand agent" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1602,6 +1634,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand agent" -s h -l help -d '
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory help" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1650,6 +1683,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1679,6 +1713,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand grants" -l host-user -d 
 complete -c sealion -n "__fish_sealion_using_subcommand grants" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand grants" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1705,6 +1740,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand explain" -s h -l help -d
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1722,6 +1758,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand completions" -s h -l hel
 complete -c sealion -n "__fish_sealion_using_subcommand man" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand man" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''

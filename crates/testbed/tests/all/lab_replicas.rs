@@ -280,8 +280,7 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
     lab.now("enable, killed where the channel was changed and not yet seen to work");
     let writers = RealWriters::start_on(&lab, &["n1"]);
     let hash = lab.plan_hash("enable");
-    let killed =
-        lab.run_with(&["enable", "--yes", &hash[..12]], &[("SEALION_CRASH_AT", "E3.n2:verifying")]);
+    let killed = lab.run_with(&["enable", "--yes", &hash[..12]], &[("SEALION_CRASH_AT", "E3.n2:verifying")]);
     assert_ne!(killed.code, Some(0), "{killed}");
     lab.now("resume");
     lab.run(&["resume"]).exits(0);
