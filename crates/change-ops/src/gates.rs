@@ -169,6 +169,7 @@ impl Gatekeeper<'_> {
 
     fn lagging(&self, limit_s: u64) -> Option<Closed> {
         let (mut keys, mut whys) = (Vec::new(), Vec::new());
+        let mut has_channel = false;
         for mut node in self.access.nodes() {
             let name = node.name().clone();
             let channels = match node.channels() {
@@ -180,6 +181,7 @@ impl Gatekeeper<'_> {
                 }
             };
             for channel in channels {
+                has_channel = true;
                 match channel.lag_s {
                     Some(lag_s) if lag_s <= limit_s => {}
                     Some(lag_s) => {
@@ -194,6 +196,12 @@ impl Gatekeeper<'_> {
                     }
                 }
             }
+        }
+        if keys.is_empty() && !has_channel {
+            keys.push("none".into());
+            whys.push(
+                "cannot tell who lags, since no server of the inventory is a replica; without one, leave --max-lag away".into(),
+            );
         }
         let why = format!("waits for replicas (--max-lag {limit_s}): {}", whys.join("; "));
         (!keys.is_empty()).then(|| Closed { key: keys.join(" "), why })

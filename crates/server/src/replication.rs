@@ -117,7 +117,6 @@ pub fn channels(client: &mut Client, capabilities: &Capabilities) -> Result<Vec<
             let number = text(number);
             (!["", "0"].contains(&number.as_str())).then(|| format!("{number} {}", text(why)))
         };
-        let seconds = |name: &str| text(name).parse::<u64>().ok();
         Channel {
             name: text(columns.name),
             source_host: of_source("Host"),
@@ -135,10 +134,16 @@ pub fn channels(client: &mut Client, capabilities: &Capabilities) -> Result<Vec<
             applier: state("SQL_Running"),
             applier_error: error("Last_SQL_Errno", "Last_SQL_Error"),
             received: columns.received.iter().map(|name| text(name)).collect::<Vec<_>>().join(" "),
-            lag_s: seconds(columns.lag).map(|lag| lag.saturating_sub(seconds("SQL_Delay").unwrap_or(0))),
+            lag_s: lag_s(&text(columns.lag), &text("SQL_Delay")),
         }
     });
     Ok(channels.collect())
+}
+
+/// `behind`: NULL, read as an empty text, while a thread does not run. `delay`: what it was told to be late by.
+fn lag_s(behind: &str, delay: &str) -> Option<u64> {
+    let behind: u64 = behind.parse().ok()?;
+    Some(behind.saturating_sub(delay.parse().unwrap_or(0)))
 }
 
 /// The statements that make a running channel connect anew as `tls` says, with no position in them: each flavour goes on where its
@@ -220,6 +225,16 @@ mod tests {
             cert: "/t/c.pem".into(),
             key: "/t/k'.pem".into(),
         }
+    }
+
+    #[test]
+    fn a_replica_that_is_late_on_purpose_does_not_lag_by_that() {
+        assert_eq!(lag_s("35", "0"), Some(35));
+        assert_eq!(lag_s("3605", "3600"), Some(5));
+        assert_eq!(lag_s("0", "3600"), Some(0));
+        // MariaDB before 10.2.3 has no such column.
+        assert_eq!(lag_s("7", ""), Some(7));
+        assert_eq!((lag_s("", "0"), lag_s("NULL", "0")), (None, None));
     }
 
     #[test]

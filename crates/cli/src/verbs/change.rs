@@ -629,6 +629,29 @@ mod tests {
     }
 
     #[test]
+    fn what_waits_is_shown_and_its_time_is_none_of_the_steps() {
+        let printer = Printer::new(Instant::now(), false);
+        printer.keep(&step("E4.n1", "checking", Direction::Forward, (3, 8)));
+        let waiting = |why: Option<&str>| Progress::Waiting {
+            id: "E4.n1".into(),
+            direction: Direction::Forward,
+            why: why.map(str::to_owned),
+        };
+        printer.keep(&waiting(Some("paused while /p exists")));
+        let now = || printer.now.lock().expect("nobody panicked").clone().expect("a step");
+        let line = now().line();
+        assert!(
+            line.starts_with("waiting before step 14 of 19, E4.n1, for 0 s: paused while /p exists"),
+            "{line}"
+        );
+        let text = interrupted(Some(&now()), &|_| Some(true));
+        assert!(text.contains("while waiting") && text.contains("had not changed it yet"), "{text}");
+        printer.keep(&waiting(None));
+        assert!(now().line().starts_with("step 14 of 19: E4.n1, for 0 s"), "{}", now().line());
+        assert_eq!(now().phase, "checking");
+    }
+
+    #[test]
     fn json_of_a_change_has_what_its_schema_requires() {
         let schema = include_str!("../../../../docs/schema/change-1.json");
         let schema: serde_json::Value = serde_json::from_str(schema).expect("JSON");

@@ -213,6 +213,23 @@ fn killed_while_it_is_paused_it_goes_on_or_back() {
 }
 
 #[test]
+fn killed_before_its_first_step_it_is_resumed() {
+    let rig = plain();
+    let mut one = Operator::new(&rig, "root@db1");
+    let plan = one.plan(&enable()).expect("a plan");
+    let (_dir, file, gates) = pause_file();
+    one.gates(gates);
+    one.at_wait(|_| true);
+    assert_eq!(one.apply(&plan), End::Killed);
+    assert!(matches!(records(&one, &plan)[..], [Record::Opened { .. }]));
+    std::fs::remove_file(&file).expect("there");
+    let end = one.go_on(None);
+    assert!(end.is_complete(), "{end:?}");
+    assert_eq!(letters(&rig), "SSS");
+    is_sound(&rig);
+}
+
+#[test]
 fn outside_of_the_window_it_checks_and_changes_nothing_until_it_opens() {
     let rig = plain();
     let mut one = Operator::new(&rig, "root@db1");

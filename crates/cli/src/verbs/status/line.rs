@@ -42,13 +42,13 @@ fn state(node: &NodeStatus) -> String {
     if node.version.is_none() {
         return "no-answer".into();
     }
-    // "Synced, Primary, 3 of 3"; of a server that is none of a cluster it is a sentence.
-    match node.state.split(", ").collect::<Vec<_>>()[..] {
-        [state, component, ..] => {
-            let known = |word: &str| if word == "?" { UNKNOWN.to_owned() } else { word.to_owned() };
-            format!("{},{}", known(state), known(component))
+    // "Synced, Primary of 3"; of a server that is none of a cluster it is a sentence.
+    let known = |word: &str| if word == "?" { UNKNOWN.to_owned() } else { word.to_owned() };
+    match node.state.split_once(", ") {
+        Some((state, component)) => {
+            format!("{},{}", known(state), known(component.split(" of ").next().unwrap_or_default()))
         }
-        _ => "up".into(),
+        None => "up".into(),
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
         ];
         let status = Status {
             nodes: vec![
-                node("n1", "Synced, Primary, 3 of 3", galera),
+                node("n1", "Synced, Primary of 3", galera),
                 silent,
                 node("n3", "not a Galera node", replica),
             ],
