@@ -5,7 +5,7 @@ mod print_grants;
 
 use std::time::Duration;
 
-use model::{Clock, Finding, Observations, SystemClock, Verdict};
+use model::{Clock, Finding, Observation, Observations, SystemClock, Verdict};
 use net::{Client, ConnectOptions};
 use report::shape::{AUDIT_SCHEMA_ID, AuditReport, AuditServerRow, FindingRow};
 use site::Cluster;
@@ -36,37 +36,44 @@ pub fn audit(cluster: &Cluster) -> Audit {
     let mut audit = Audit { started_unix_ms: SystemClock.unix_ms(), ..Audit::default() };
     let mut all = Vec::new();
     cluster.reach_machines();
-    for spec in &cluster.nodes {
-        let login = ConnectOptions { io_timeout: STATEMENT_MAX, ..cluster.login_at(spec) };
-        let name = spec.name.to_string();
-        let address = login.endpoint.to_string();
-        let mut row = AuditServerRow { name: name.clone(), address, ..AuditServerRow::default() };
-        let mut client = match Client::connect(&login) {
-            Ok(client) => client,
-            Err(error) => {
-                row.why_not = Some(error.to_string());
-                audit.servers.push(row);
-                continue;
-            }
-        };
-        row.is_tls = client.tls().is_some();
-        match ::audit::audit(&mut client, &name, SystemClock.unix_ms()) {
-            Ok(audited) => {
-                row.version = Some(audited.version);
-                row.flavour = Some(audited.flavour.to_string());
-                row.account = Some(audited.account);
-                row.why_not = audited.lost.map(|why| why.to_string());
-                all.extend(Vec::from(audited.seen));
-                // A server that is shutting down may not answer to it, and nothing hangs on it.
-                let _ = client.quit();
-            }
-            Err(why) => row.why_not = Some(why.to_string()),
-        }
+    for (row, seen) in cluster.on_each(|spec| server(cluster, spec)) {
         audit.servers.push(row);
+        all.extend(seen);
     }
     audit.seen = Observations::from(all);
     audit.findings = rules::judge(&audit.seen);
     audit
+}
+
+/// One of them.
+fn server(cluster: &Cluster, spec: &server::NodeSpec) -> (AuditServerRow, Vec<Observation>) {
+    let login = ConnectOptions { io_timeout: STATEMENT_MAX, ..cluster.login_at(spec) };
+    let name = spec.name.to_string();
+    let address = login.endpoint.to_string();
+    let mut row = AuditServerRow { name: name.clone(), address, ..AuditServerRow::default() };
+    let mut client = match Client::connect(&login) {
+        Ok(client) => client,
+        Err(error) => {
+            row.why_not = Some(error.to_string());
+            return (row, vec![]);
+        }
+    };
+    row.is_tls = client.tls().is_some();
+    match ::audit::audit(&mut client, &name, SystemClock.unix_ms()) {
+        Ok(audited) => {
+            row.version = Some(audited.version);
+            row.flavour = Some(audited.flavour.to_string());
+            row.account = Some(audited.account);
+            row.why_not = audited.lost.map(|why| why.to_string());
+            // A server that is shutting down may not answer to it, and nothing hangs on it.
+            let _ = client.quit();
+            (row, Vec::from(audited.seen))
+        }
+        Err(why) => {
+            row.why_not = Some(why.to_string());
+            (row, vec![])
+        }
+    }
 }
 
 /// The published shape.

@@ -4,6 +4,7 @@
 
 use change::{Direction, Record};
 use model::{Clock, Phase, Run, SystemClock};
+use report::shape::WatchClientsReport;
 use store::{RunSummary, Store};
 
 use crate::journals::{self, ChangeJournal};
@@ -42,6 +43,63 @@ pub fn keep_status(cluster: &Cluster, started_unix_ms: u64, status: &Status) -> 
     };
     keep(cluster, "status", started_unix_ms, phase)
 }
+
+const WATCH_CLIENTS: &str = "watch-clients";
+
+/// As [`keep_status`].
+pub fn keep_clients(cluster: &Cluster, report: &WatchClientsReport) -> Option<String> {
+    if cluster.state_dir.as_os_str().is_empty() {
+        return None;
+    }
+    let run = Run {
+        id: run_id(report.started_unix_ms),
+        command: WATCH_CLIENTS.into(),
+        sealion_version: env!("CARGO_PKG_VERSION").into(),
+        started_unix_ms: report.started_unix_ms,
+        ended_unix_ms: report.ended_unix_ms,
+        phases: vec![],
+    };
+    let kept = serde_json::to_string(report).map_err(|error| error.to_string()).and_then(|json| {
+        let mut store = Store::open(path(cluster)).map_err(|error| error.to_string())?;
+        store.put_with_report(&run, WATCH_CLIENTS, &json).map_err(|error| error.to_string())
+    });
+    kept.err()
+}
+
+/// What earlier runs of `watch-clients` found, but for `own`, the newest first; and how many of them cannot be read.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn clients(
+    cluster: &Cluster,
+    own: &WatchClientsReport,
+) -> Result<(Vec<WatchClientsReport>, usize), OpsError> {
+    if cluster.state_dir.as_os_str().is_empty() {
+        return Err(OpsError::usage(
+            "earlier runs are not known",
+            "only those of a cluster with an inventory are kept",
+            "leave out --since, or draft an inventory: sealion config inventory -h HOST",
+        ));
+    }
+    let failed = |error: &dyn std::fmt::Display| OpsError::internal("cannot read earlier runs", error);
+    let rows = Store::open(path(cluster))
+        .and_then(|store| store.reports(&[WATCH_CLIENTS], RUNS_MAX))
+        .map_err(|error| failed(&error))?;
+    let (mut all, mut damaged) = (Vec::new(), 0);
+    for (_, _, json) in rows {
+        let Ok(one) = serde_json::from_str::<WatchClientsReport>(&json) else {
+            damaged += 1;
+            continue;
+        };
+        if one.cluster == own.cluster && one.started_unix_ms != own.started_unix_ms {
+            all.push(one);
+        }
+    }
+    Ok((all, damaged))
+}
+
+/// More than a year of hourly runs.
+const RUNS_MAX: u32 = 10_000;
 
 pub fn keep_change(
     cluster: &Cluster,

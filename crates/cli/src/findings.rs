@@ -43,21 +43,6 @@ pub fn by_rule(findings: &[Finding]) -> Vec<RuleFindings<'_>> {
     groups
 }
 
-/// Subjects of links all begin with the kind of the link: it is said once.
-fn subjects(all: &[&str]) -> String {
-    let all: Vec<&str> = all.iter().map(|one| model::text::said(one)).collect();
-    let kind = all.first().and_then(|first| first.split_once(' ')).map(|(kind, _)| kind);
-    match kind.filter(|kind| {
-        all.iter().all(|one| one.strip_prefix(*kind).is_some_and(|rest| rest.starts_with(' ')))
-    }) {
-        Some(kind) => {
-            let rest = all.iter().filter_map(|one| one.split_once(' ').map(|(_, rest)| rest));
-            format!("{kind} {}", rest.collect::<Vec<_>>().join(", "))
-        }
-        None => all.join(", "),
-    }
-}
-
 impl RuleFindings<'_> {
     /// A line that says which rule, and below it of whom and why.
     pub fn rendered(&self) -> String {
@@ -72,7 +57,8 @@ impl RuleFindings<'_> {
             let (named, rest) = on.split_at(on.len().min(SUBJECTS_NAMED_MAX));
             let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
             // Names of accounts are whatever somebody called himself at a login.
-            let text = show::with_blanks(&show::visible(&format!("{}{more}: {why}", subjects(named))));
+            let text =
+                show::with_blanks(&show::visible(&format!("{}{more}: {why}", model::text::subjects(named))));
             let _ = writeln!(out, "{}", show::wrapped(INDENT, &text));
         }
         out
@@ -149,9 +135,5 @@ mod tests {
                 ("plain, 5 canaries", vec!["galera n2-n3"])
             ]
         );
-        assert_eq!(subjects(&groups[0].reasons[0].1), "galera n1-n2, n1-n3");
-        assert_eq!(subjects(&["n1", "n2"]), "n1, n2");
-        assert_eq!(subjects(&["client client-n1", "client client-n2"]), "client-n1, client-n2");
-        assert_eq!(subjects(&["n1", "galera n1-n2"]), "n1, galera n1-n2");
     }
 }

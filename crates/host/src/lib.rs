@@ -121,7 +121,10 @@ pub trait ReadHost {
     /// Bytes that an unprivileged user can still write on the file system of `path`.
     fn free_bytes(&self, path: &Path) -> Result<u64, HostError>;
     /// Whether the file system of `path` takes writes from us.
-    fn writable(&self, dir: &Path) -> bool;
+    ///
+    /// # Errors
+    /// That cannot be told.
+    fn writable(&self, dir: &Path) -> Result<bool, HostError>;
     /// Asks its manager, for `limit` at most. It is only asked: of [`Service::Commands`] this runs `alive`.
     fn service_state(&self, service: &Service, limit: Duration) -> ServiceState;
 }

@@ -129,8 +129,12 @@ impl ReadHost for Local {
         Ok(seen.blocks_available() * seen.fragment_size())
     }
 
-    fn writable(&self, dir: &Path) -> bool {
-        access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
+    fn writable(&self, dir: &Path) -> Result<bool, HostError> {
+        match access(dir, AccessFlags::W_OK | AccessFlags::X_OK) {
+            Ok(()) => Ok(true),
+            Err(Errno::EACCES | Errno::EPERM | Errno::EROFS) => Ok(false),
+            Err(errno) => Err(fail("cannot see whether files can be made in", dir)(errno.into())),
+        }
     }
 
     fn service_state(&self, service: &Service, limit: Duration) -> ServiceState {

@@ -18,6 +18,21 @@ pub fn said(subject: &str) -> &str {
     if names_it { ends } else { subject }
 }
 
+/// Subjects of links all begin with the kind of the link: it is said once.
+pub fn subjects(all: &[&str]) -> String {
+    let all: Vec<&str> = all.iter().map(|one| said(one)).collect();
+    let kind = all.first().and_then(|first| first.split_once(' ')).map(|(kind, _)| kind);
+    match kind.filter(|kind| {
+        all.iter().all(|one| one.strip_prefix(*kind).is_some_and(|rest| rest.starts_with(' ')))
+    }) {
+        Some(kind) => {
+            let rest = all.iter().filter_map(|one| one.split_once(' ').map(|(_, rest)| rest));
+            format!("{kind} {}", rest.collect::<Vec<_>>().join(", "))
+        }
+        None => all.join(", "),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,5 +48,13 @@ mod tests {
             (said("galera n1-n2"), said("n1"), said("client x-n1")),
             ("galera n1-n2", "n1", "client x-n1")
         );
+    }
+
+    #[test]
+    fn the_kind_of_links_is_said_once() {
+        assert_eq!(subjects(&["galera n1-n2", "galera n1-n3"]), "galera n1-n2, n1-n3");
+        assert_eq!(subjects(&["n1", "n2"]), "n1, n2");
+        assert_eq!(subjects(&["client client-n1", "client client-n2"]), "client-n1, client-n2");
+        assert_eq!(subjects(&["n1", "galera n1-n2"]), "n1, galera n1-n2");
     }
 }

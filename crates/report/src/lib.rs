@@ -65,6 +65,8 @@ pub const BENCH_COMPARE_SCHEMA: &str = include_str!("../../../docs/schema/bench-
 /// The same of `sealion bench advise --format json`.
 pub const BENCH_ADVISE_SCHEMA: &str = include_str!("../../../docs/schema/bench-advise-1.json");
 
+/// The same of `sealion watch-clients --format json`.
+pub const WATCH_CLIENTS_SCHEMA: &str = include_str!("../../../docs/schema/watch-clients-1.json");
 /// The same of `sealion watch --format json`, and of a cluster's page of `sealion web`.
 pub const WATCH_SCHEMA: &str = include_str!("../../../docs/schema/watch-1.json");
 

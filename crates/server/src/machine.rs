@@ -25,6 +25,14 @@ impl Machine {
         matches!(self, Self::This)
     }
 
+    /// Who answers for it, if that is another machine.
+    pub fn agent(&self) -> Option<&Remote> {
+        match self {
+            Self::This => None,
+            Self::Elsewhere(remote) => Some(remote),
+        }
+    }
+
     pub fn host(&self) -> &(dyn WriteHost + Send + Sync) {
         match self {
             Self::This => &Local,

@@ -88,6 +88,34 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
     Ok(sessions)
 }
 
+/// What the clients of sessions call themselves, by the session's number. Nobody proves it.
+///
+/// # Source
+/// `performance_schema.session_connect_attrs` of both flavours; empty where the performance schema is off.
+pub fn drivers(client: &mut Client) -> Result<std::collections::BTreeMap<u64, String>, NetError> {
+    const NAMES: [&str; 3] = ["_client_name", "_client_version", "program_name"];
+    let rows = client.query(
+        "SELECT PROCESSLIST_ID, ATTR_NAME, ATTR_VALUE FROM performance_schema.session_connect_attrs \
+         WHERE ATTR_NAME IN ('_client_name', '_client_version', 'program_name')",
+    )?;
+    let mut found: std::collections::BTreeMap<u64, [String; 3]> = std::collections::BTreeMap::new();
+    for row in rows.iter() {
+        let id = row.at(0).and_then(|id| id.parse().ok());
+        let place = NAMES.iter().position(|name| row.at(1).is_some_and(|one| one == *name));
+        if let (Some(id), Some(place), Some(value)) = (id, place, row.at(2))
+            && let Some(part) = found.entry(id).or_default().get_mut(place)
+        {
+            *part = value.into_owned();
+        }
+    }
+    let words = |parts: [String; 3]| {
+        let [name, version, program] = parts;
+        let program = if program.is_empty() { program } else { format!("({program})") };
+        [name, version, program].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    Ok(found.into_iter().map(|(id, parts)| (id, words(parts))).collect())
+}
+
 /// What a server does not say by itself.
 pub const NO_PROCESS: &str = "this account lacks the PROCESS privilege, so it sees its own sessions only";
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use formats::optfile::OptionFile;
@@ -17,8 +18,10 @@ use server::{LiveNode, Machine, NodeSpec};
 use crate::OpsError;
 
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// More nodes than any Galera cluster has; an inventory with more is a mistake.
-const NODES_MAX: usize = 100;
+/// More servers than one look is meant for; an inventory with more is a mistake.
+const NODES_MAX: usize = 1000;
+/// So many nodes are asked at a time: each may be a session and an ssh.
+const AT_A_TIME: usize = 32;
 /// RFC 5280, ub-common-name.
 const NAME_CHARS_MAX: usize = 64;
 /// RFC 1035 2.3.4.
@@ -385,13 +388,17 @@ impl Cluster {
     /// Reaches for every machine elsewhere side by side, so that those that do not answer cost their time once and together. What is
     /// then asked of one says what was wrong.
     pub fn reach_machines(&self) {
-        std::thread::scope(|scope| {
-            for machine in self.machines.values() {
-                if let Machine::Elsewhere(remote) = machine {
-                    scope.spawn(|| remote.facts_of_agent());
-                }
+        let machines: Vec<&Machine> = self.machines.values().collect();
+        side_by_side(&machines, |machine| {
+            if let Machine::Elsewhere(remote) = machine {
+                let _ = remote.facts_of_agent();
             }
         });
+    }
+
+    /// Asks each node something, side by side. The answers are in the order of the inventory.
+    pub fn on_each<T: Send>(&self, ask: impl Fn(&NodeSpec) -> T + Sync) -> Vec<T> {
+        side_by_side(&self.nodes, ask)
     }
 
     /// Whether relays before a lab's ports are looked through.
@@ -419,6 +426,28 @@ impl Cluster {
         })?;
         read_secret(path, "CA passphrase")
     }
+}
+
+/// What `work` makes of each item, in their order; [`AT_A_TIME`] at a time.
+fn side_by_side<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let mut done: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let worker = || {
+            let mut own = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(at) else { return own };
+                own.push((at, work(item)));
+            }
+        };
+        let workers: Vec<_> = (0..items.len().min(AT_A_TIME)).map(|_| scope.spawn(worker)).collect();
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, one)| one).collect()
 }
 
 /// ssh takes a word that begins with a hyphen for an option, and a path without a slash counts from a directory there.
@@ -719,6 +748,18 @@ mod tests {
         let node = &cluster.nodes[0];
         assert_eq!((node.port, node.galera_port), (3306, 4567));
         assert_eq!(node.service, Service::Systemd { unit: "mariadb.service".into() });
+    }
+
+    #[test]
+    fn what_is_asked_side_by_side_keeps_its_order() {
+        let items: Vec<usize> = (0..200).collect();
+        let squares = side_by_side(&items, |item| {
+            // Those that begin first end last.
+            std::thread::sleep(Duration::from_micros(u64::try_from(200 - item).expect("small")));
+            item * item
+        });
+        assert!(squares.iter().enumerate().all(|(at, square)| *square == at * at) && squares.len() == 200);
+        assert!(side_by_side(&[] as &[u8], |_| ()).is_empty());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! verbs may stand on this one.
 
 pub mod certificates;
+pub mod clients;
 pub mod config_print;
 pub mod rest;
 pub mod sniff;

@@ -49,6 +49,18 @@ pub struct Sniffer {
     own: BTreeSet<SocketAddr>,
 }
 
+/// Of each node, by its name; or why it did not tell.
+pub type NodeSessions = BTreeMap<String, Result<TcpSessions, String>>;
+
+/// Links, and single clients on them.
+pub struct SniffedClients {
+    pub sights: Vec<LinkSight>,
+    /// As they were listed at the end of the capture.
+    pub sessions: NodeSessions,
+    /// Node, and the client's end of a connection to it on which only TLS was seen.
+    pub tls: BTreeSet<(String, SocketAddr)>,
+}
+
 /// The capture on one machine.
 struct MachineEye {
     /// The nodes that are there: links of others are not judged by what passes here.
@@ -83,7 +95,7 @@ impl Sniffer {
     /// # Errors
     /// This machine has nodes, and nothing can be captured on it. What cannot be seen elsewhere is said of its links.
     pub fn start(cluster: &Cluster) -> Result<Self, LookError> {
-        let mut places: Vec<Place> = cluster.nodes.iter().map(|node| Place::of(cluster, node)).collect();
+        let mut places: Vec<Place> = cluster.on_each(|node| Place::of(cluster, node));
         if let CaptureBy::Packets { iface } = &cluster.capture {
             for place in &mut places {
                 place.looked_at_on(iface);
@@ -210,22 +222,32 @@ impl Sniffer {
     }
 
     /// Who is connected, as each server says. To be asked while the capture runs.
-    fn sessions(&mut self, cluster: &Cluster) -> BTreeMap<String, Result<TcpSessions, String>> {
+    fn sessions(&mut self, cluster: &Cluster) -> NodeSessions {
+        let asked = cluster.on_each(|node| {
+            let mut client = match Client::connect(&cluster.login_at(node)) {
+                Ok(client) => client,
+                Err(error) => return (None, Err(error)),
+            };
+            let sessions = server::tcp_sessions(&mut client);
+            let own = client.local_addr();
+            let _ = client.quit();
+            (own, sessions)
+        });
         let mut all = BTreeMap::new();
-        for node in &cluster.nodes {
-            let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
-                self.own.extend(client.local_addr());
-                let sessions = server::tcp_sessions(&mut client);
-                let _ = client.quit();
-                sessions
-            });
+        for (node, (own, asked)) in cluster.nodes.iter().zip(asked) {
+            self.own.extend(own);
             let asked = asked.map_err(|error| first_line(&error.to_string()).to_owned());
             all.insert(node.name.to_string(), asked);
         }
         all
     }
 
-    pub fn finish(mut self, cluster: &Cluster) -> Vec<LinkSight> {
+    pub fn finish(self, cluster: &Cluster) -> Vec<LinkSight> {
+        self.finish_with_sessions(cluster).sights
+    }
+
+    /// The same, with what is known of single clients.
+    pub fn finish_with_sessions(mut self, cluster: &Cluster) -> SniffedClients {
         let sessions = self.sessions(cluster);
         let reports: Vec<_> = std::thread::scope(|scope| {
             let stopped: Vec<_> = self
@@ -245,6 +267,7 @@ impl Sniffer {
                 .collect()
         });
         let mut seen = Vec::new();
+        let mut tls = BTreeSet::new();
         for (nodes, control, control_port, report) in &reports {
             let look = Seeing {
                 report,
@@ -255,11 +278,12 @@ impl Sniffer {
                 sessions: &sessions,
                 is_relayed: cluster.is_relayed(),
             };
+            tls.extend(look.tls_clients());
             let mut sights = look.sights(control, *control_port);
             sights.retain(|sight| nodes.contains(&sight.link.a) || nodes.contains(&sight.link.b));
             seen.extend(sights);
         }
-        of_both_ends(seen)
+        SniffedClients { sights: of_both_ends(seen), sessions, tls }
     }
 }
 

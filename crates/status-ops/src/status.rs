@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use model::{Clock, Fact, Finding, Look, LookError, facts};
-use model::{LinkKind, LinkSight, Observations, Seen, Source, SystemClock, Value, WireLook};
+use model::{LinkKind, LinkSight, Observation, Observations, Seen, Source, SystemClock, Value, WireLook};
 use serde::{Deserialize, Serialize};
 use server::{
-    Channel, GaleraFacts, GaleraState, LiveNode, NodeView, ProviderOptions, ReadNode, SstOptions, SstTls,
-    ThreadState,
+    Channel, GaleraFacts, GaleraState, LiveNode, Machine, NodeView, ProviderOptions, ReadNode, SstOptions,
+    SstTls, ThreadState,
 };
 
 use crate::sniff::WireEye;
@@ -85,6 +85,8 @@ pub struct Status {
     pub not_looked_at: Vec<String>,
     /// Servers for which a part of the rules does not apply, and why.
     pub not_applicable: Vec<String>,
+    /// What the kernels of other machines do not hold our agents to.
+    pub notes: Vec<String>,
 }
 
 /// Does the one server answer that somebody named? Without it there is nothing that a table could show.
@@ -138,7 +140,24 @@ pub fn status(cluster: &Cluster, look_ms: u64, canaries: bool) -> Status {
             }
         }
     };
-    with_sights(cluster, sights, not_looked_at)
+    let mut status = with_sights(cluster, sights, not_looked_at);
+    status.notes = unfenced(cluster);
+    status
+}
+
+/// Of each machine that answered: what does not keep the agent there from writing but its own code.
+fn unfenced(cluster: &Cluster) -> Vec<String> {
+    let mut machines: Vec<_> = cluster.machines.values().filter_map(Machine::agent).collect();
+    machines.sort_by_key(|machine| machine.name().to_owned());
+    machines.dedup_by_key(|machine| machine.name().to_owned());
+    let lines =
+        machines.iter().filter_map(|machine| Some((machine.name(), machine.facts_of_agent().ok()?.fences)));
+    lines
+        .flat_map(|(name, fences)| {
+            let open = fences.into_iter().filter(|line| line.starts_with(host::remote::fence::NOT_HELD));
+            open.map(move |line| format!("{name}: the agent that checks is {line}"))
+        })
+        .collect()
 }
 
 /// The systems of the nodes' machines, each once.
@@ -161,11 +180,20 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
     status.cluster.name.clone_from(&cluster.name);
     // Of the machine that this runs on: said only where the nodes are here too.
     status.cluster.os_class = if cluster.has_files { os_classes(cluster) } else { NOT_READ.to_owned() };
-    for spec in &cluster.nodes {
+    // Each is asked by itself, and told of in the order of the inventory.
+    let looked = cluster.on_each(|spec| {
         let mut node = cluster.live_node(spec);
+        node.view().map(|view| {
+            let mut seen = Observations::default();
+            let told = node_status(&mut node, &view, cluster.has_files, &sights, &mut seen, now);
+            (view, told, seen)
+        })
+    });
+    let mut all: Vec<Observation> = Vec::new();
+    for (spec, looked) in cluster.nodes.iter().zip(looked) {
         let name = spec.name.to_string();
-        match node.view() {
-            Ok(view) => {
+        match looked {
+            Ok((view, (node, unseen), of_node)) => {
                 if let Some(why) = view.not_galera() {
                     status.not_applicable.push(format!(
                         "{name} is not a Galera node ({why}): the rules for Galera and SST do not apply to it"
@@ -194,8 +222,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
                         "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'",
                     );
                 }
-                let (node, unseen) =
-                    node_status(&mut node, &view, cluster.has_files, &sights, &mut seen, now);
+                all.extend(Vec::from(of_node));
                 status.not_looked_at.extend(unseen.into_iter().map(|why| format!("{name}: {why}")));
                 status.nodes.push(node);
             }
@@ -230,6 +257,9 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
             }
         }
     }
+    let mut list = Vec::from(seen);
+    list.extend(all);
+    let mut seen = Observations::from(list);
     for sight in &sights {
         let value = match &sight.seen {
             Seen::Sealed => Value::Text("sealed".into()),

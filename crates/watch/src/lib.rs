@@ -4,6 +4,7 @@
 //! [`look`] asks `status-ops`, [`keep`] puts the outcome into the store, [`metrics`] and [`view`] say it to others, [`daemon`] does all of
 //! it again and again. Nothing here changes a server.
 
+pub mod clients;
 pub mod daemon;
 pub mod http;
 pub mod keep;

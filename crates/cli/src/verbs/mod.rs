@@ -17,6 +17,7 @@ mod share;
 mod status;
 mod stream;
 mod watch;
+mod watch_clients;
 mod web;
 
 use std::path::PathBuf;
@@ -73,6 +74,8 @@ pub enum Command {
     Status(Box<status::StatusArgs>),
     /// Check again and again; report to Prometheus what is plain, unknown, or ends soon
     Watch(Box<watch::WatchArgs>),
+    /// Watch for a while who uses the servers, and who in cleartext
+    WatchClients(Box<watch_clients::WatchClientsArgs>),
     /// Show what `sealion watch` keeps, in a browser on this machine
     Web(web::WebArgs),
     /// Show what a change would do; changes nothing
@@ -168,6 +171,7 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Prove(command) => prove::prove(global, &command),
         Command::Status(args) => status::status(global, &args),
         Command::Watch(args) => watch::watch(global, &args),
+        Command::WatchClients(args) => watch_clients::watch_clients(global, &args),
         Command::Web(args) => web::web(global, &args),
         Command::Plan(args) => change::plan::plan(global, &args),
         Command::Apply(args) => change::apply::apply(global, &args),

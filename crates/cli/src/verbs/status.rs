@@ -114,6 +114,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
             "observations": status.observations,
             "not_looked_at": status.not_looked_at,
             "not_applicable": status.not_applicable,
+            "notes": status.notes,
             "open_change": open.as_ref().map(|open| open.plan.id.as_str()),
             "unproven_change": unproven.as_deref(),
             "lease": lease,
@@ -238,6 +239,9 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
             model::text::said(&link)
         );
         println!("{}", show::fitted("cleartext logins refused: ", &text));
+    }
+    for line in &status.notes {
+        println!("note: {line}");
     }
     for line in &status.not_looked_at {
         println!("not checked: {line}");

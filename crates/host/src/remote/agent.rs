@@ -192,7 +192,7 @@ impl Agent {
             }
             Request::Pids => Answer::Pids { pids: Local.pids()? },
             Request::FreeBytes { path } => Answer::Number { number: Local.free_bytes(&path.0)? },
-            Request::Writable { dir } => Answer::YesNo { yes: Local.writable(&dir.0) },
+            Request::Writable { dir } => Answer::YesNo { yes: Local.writable(&dir.0)? },
             Request::ServiceState { service, limit_ms } => {
                 Answer::ServiceState { state: Local.service_state(service, Duration::from_millis(*limit_ms)) }
             }

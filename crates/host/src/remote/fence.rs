@@ -6,6 +6,9 @@ use nix::sys::prctl;
 /// The newest set of rights that this was tried with; an older kernel holds those that it knows.
 const LANDLOCK: ABI = ABI::V5;
 
+/// How a line begins of what the kernel does not do.
+pub const NOT_HELD: &str = "not held by";
+
 /// Takes from this process, and from all that it starts, the right to write to any file that it has not open. Each line says what
 /// holds, or why it does not.
 pub fn for_reading() -> Vec<String> {

@@ -376,9 +376,11 @@ impl ReadHost for Remote {
         }
     }
 
-    fn writable(&self, dir: &Path) -> bool {
-        let asked = self.host_call(Request::Writable { dir: dir.into() }, Vec::new(), ANSWER_MAX);
-        asked.is_ok_and(|reply| reply.answer == Answer::YesNo { yes: true })
+    fn writable(&self, dir: &Path) -> Result<bool, HostError> {
+        match self.host_call(Request::Writable { dir: dir.into() }, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::YesNo { yes } => Ok(yes),
+            other => Err(self.odd(&other)),
+        }
     }
 
     fn service_state(&self, service: &Service, limit: Duration) -> ServiceState {

@@ -31,7 +31,7 @@ fn answers(host: &dyn ReadHost, path: &Path) -> Vec<String> {
         format!("{:?}", host.read_end(path, 5).map_err(|error| error.to_string())),
         format!("{:?}", host.facts(path).map_err(|error| error.to_string())),
         format!("{:?}", host.list(path).map_err(|error| error.to_string())),
-        format!("{:?}", host.writable(path)),
+        format!("{:?}", host.writable(path).map_err(|error| error.to_string())),
     ]
 }
 

@@ -53,8 +53,9 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         }
         let host = node.host();
         for dir in dirs {
-            let there = match existing(host, &dir) {
-                Ok(there) => there,
+            let seen = existing(host, &dir).and_then(|there| Ok((host.writable(&there)?, there)));
+            let (is_writable, there) = match seen {
+                Ok(seen) => seen,
                 Err(error) => {
                     problems.push(problem(
                         name,
@@ -65,7 +66,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                     continue;
                 }
             };
-            if !host.writable(&there) {
+            if !is_writable {
                 problems.push(problem(
                     name,
                     format!("{} cannot be written to", there.display()),

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use model::link::some_of;
-use model::text::{counted, said};
+use model::text::{counted, said, subjects};
 use model::{LinkKind, LinkSight, LookError, Seen, WireLook};
 
 use crate::world::World;
@@ -181,7 +181,12 @@ fn reasons(open: &[(String, String)]) -> Vec<String> {
             None => groups.push((why, vec![link.clone()])),
         }
     }
-    groups.iter().map(|(why, links)| format!("{}: {why}", some_of(links, NAMED_MAX))).collect()
+    let named = |links: &[String]| {
+        let (shown, rest) = links.split_at(links.len().min(NAMED_MAX));
+        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        format!("{}{more}", subjects(&shown.iter().map(String::as_str).collect::<Vec<_>>()))
+    };
+    groups.iter().map(|(why, links)| format!("{}: {why}", named(links))).collect()
 }
 
 /// Of refused logins, behind a note; nothing where there was none.

@@ -21,6 +21,7 @@ mod stream;
 mod summary;
 mod tour;
 mod watch;
+mod watch_clients;
 mod words;
 
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,7 @@ pub use watch::{
     FLEET_SCHEMA_ID, FleetReport, WATCH_SCHEMA_ID, WatchCertificateRow, WatchChangeRow, WatchCountRow,
     WatchFindingRow, WatchLinkRow, WatchLinkWord, WatchReport, WatchServerRow, WatchServerWord, WatchSummary,
 };
+pub use watch_clients::{WATCH_CLIENTS_SCHEMA_ID, WatchClientRow, WatchClientsReport};
 pub use words::{
     LinkKindWord, Outcome, PhaseEnd, RestUnitWord, RestVerdictWord, SeenWord, SeverityWord, StatusOf,
     StepOutcome, VerdictWord,

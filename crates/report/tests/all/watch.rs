@@ -2,11 +2,11 @@
 
 use crate::support::json::agrees;
 use report::shape::{
-    FLEET_SCHEMA_ID, FleetReport, LinkKindWord, SeverityWord, VerdictWord, WATCH_SCHEMA_ID,
-    WatchCertificateRow, WatchChangeRow, WatchCountRow, WatchFindingRow, WatchLinkRow, WatchLinkWord,
-    WatchReport, WatchServerRow, WatchServerWord, WatchSummary,
+    FLEET_SCHEMA_ID, FleetReport, LinkKindWord, SeverityWord, VerdictWord, WATCH_CLIENTS_SCHEMA_ID,
+    WATCH_SCHEMA_ID, WatchCertificateRow, WatchChangeRow, WatchClientRow, WatchClientsReport, WatchCountRow,
+    WatchFindingRow, WatchLinkRow, WatchLinkWord, WatchReport, WatchServerRow, WatchServerWord, WatchSummary,
 };
-use report::{FLEET_SCHEMA, WATCH_SCHEMA};
+use report::{FLEET_SCHEMA, WATCH_CLIENTS_SCHEMA, WATCH_SCHEMA};
 
 fn summary() -> WatchSummary {
     WatchSummary {
@@ -103,5 +103,24 @@ fn the_shapes_and_their_schemas_agree_and_every_field_is_described() {
     });
     agrees(FLEET_SCHEMA, serde_json::to_value(fleet).expect("plain"), |value| {
         value["clusters"][0] = 7.into();
+    });
+    let clients = WatchClientsReport {
+        schema: WATCH_CLIENTS_SCHEMA_ID.into(),
+        sealion_version: "0.1.0".into(),
+        cluster: "shop".into(),
+        looks: 2,
+        clients: vec![WatchClientRow {
+            user: Some("app".into()),
+            host: "10.0.0.9".into(),
+            driver: Some("mysqlnd".into()),
+            nodes: vec!["n1".into()],
+            cleartext: 1,
+            ..WatchClientRow::default()
+        }],
+        not_seen: vec!["n2: no right".into()],
+        ..WatchClientsReport::default()
+    };
+    agrees(WATCH_CLIENTS_SCHEMA, serde_json::to_value(clients).expect("plain"), |value| {
+        value["clients"][0] = 7.into();
     });
 }

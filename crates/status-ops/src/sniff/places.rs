@@ -27,14 +27,16 @@ impl ReplicaLink {
     /// Of the channels that each node tells of. One that does not tell has a link that is unknown, beside servers that replicate by
     /// channels: without it the links of the others would speak for it.
     pub(super) fn all(cluster: &Cluster, places: &[Place]) -> Vec<Self> {
-        let mut found = Vec::new();
-        for node in &cluster.nodes {
-            let replica = node.name.to_string();
-            let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
+        let asked = cluster.on_each(|node| {
+            Client::connect(&cluster.login_at(node)).and_then(|mut client| {
                 let answered = channels_of(&mut client);
                 let _ = client.quit();
                 answered
-            });
+            })
+        });
+        let mut found = Vec::new();
+        for (node, asked) in cluster.nodes.iter().zip(asked) {
+            let replica = node.name.to_string();
             match asked {
                 Ok(channels) => found.extend(channels.iter().map(|channel| Self {
                     replica: replica.clone(),

@@ -209,6 +209,21 @@ impl<'s> Seeing<'s> {
         witness
     }
 
+    /// Clients of whose connection only TLS was seen, with their server.
+    pub(super) fn tls_clients(&self) -> Vec<(String, SocketAddr)> {
+        let mut found = Vec::new();
+        for flow in &self.report.flows {
+            let links = self.links_of(flow).into_iter();
+            for (link, server) in links.filter(|(link, _)| link.kind == LinkKind::Client) {
+                let on_link = self.on_link(flow, server);
+                if on_link.seen(LinkKind::Client) == FlowSeen::Tls {
+                    found.push((if link.a == "client" { link.b } else { link.a }, on_link.client));
+                }
+            }
+        }
+        found
+    }
+
     /// Who it was that spoke cleartext.
     pub(super) fn cleartext_clients(
         &self,

@@ -365,6 +365,22 @@ impl RealLab {
         std::fs::copy(login, self.dir.join("operator.cnf")).expect("ours");
     }
 
+    /// And what `sealion grants` prints for an option of a verb alone.
+    pub fn also_allow(&self, verb: &str, flavour: &str, option: &str) {
+        let account = format!("least_{verb}@%");
+        let said = self.run(&["grants", verb, "--flavour", flavour, "--account", &account]).exits(0);
+        let only = format!("-- only with {option}: ");
+        let grants: Vec<&str> =
+            said.stdout.lines().filter_map(|line| line.strip_prefix(only.as_str())).collect();
+        assert!(!grants.is_empty(), "{said}");
+        let node = self.file().nodes.first().expect("a node").clone();
+        let root = ConnectOptions::new(Endpoint::unix(node.socket()), "root");
+        let mut session = Client::connect(&root).expect("n1 lets its root in");
+        for sql in grants {
+            session.execute(sql.trim_end_matches(';')).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        }
+    }
+
     pub fn home(&self) -> &Path {
         self.home.path()
     }

@@ -300,8 +300,8 @@ impl ReadHost for SimHost {
         Ok(self.look(|disk| disk.free_bytes))
     }
 
-    fn writable(&self, dir: &Path) -> bool {
-        self.look(|disk| !disk.refuses_writes(dir))
+    fn writable(&self, dir: &Path) -> Result<bool, HostError> {
+        Ok(self.look(|disk| !disk.refuses_writes(dir)))
     }
 
     fn service_state(&self, _: &Service, _: Duration) -> ServiceState {

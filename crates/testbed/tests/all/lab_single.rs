@@ -183,7 +183,7 @@ fn a_server_outside_of_galera_is_looked_at_as_what_it_is() {
         let error = String::from_utf8_lossy(&said.stderr);
         assert_eq!((said.status.code(), said.stdout.as_slice()), (Some(3), &b""[..]), "{words:?}: {error}");
         assert!(
-            error.contains("cannot be looked at") && error.contains(why) && error.contains("next:"),
+            error.contains("cannot be checked") && error.contains(why) && error.contains("next:"),
             "{error}"
         );
         assert!(error.lines().count() <= 4, "{error}");

@@ -102,7 +102,7 @@ fn what_is_told_is_of_now_or_unknown() {
     // What was told is kept, as changes; the text file is the same text; once, a silent server is an exit code. A file of somebody else's is not written over.
     let file = lab.home().join("sealion.prom");
     let said = lab.run(&["watch", "--once", "--look-ms", "0", "--textfile", file.to_str().unwrap()]).exits(3);
-    assert!(said.stdout.contains("1 servers, 1 silent, 0 not asked"), "{said}");
+    assert!(said.stdout.contains("1 server, 1 silent, 0 not asked"), "{said}");
     let text = std::fs::read_to_string(&file).unwrap();
     let theirs = lab.dir.join("operator.cnf");
     let refused =

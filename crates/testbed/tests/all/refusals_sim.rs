@@ -655,7 +655,7 @@ fn a_node_that_does_not_come_back_gets_its_old_string_and_the_change_stops() {
             assert_eq!(world.lost(), Vec::<String>::new());
             assert_eq!(world.violations, Vec::<String>::new());
         }
-        // The operator mends the server: the same command goes on from there.
+        // The operator repairs the server: the same command continues from there.
         rig.shared.borrow_mut().servers[2].cannot_speak = None;
         assert!(rig.resume(None).is_complete());
         assert_eq!(rig.shared.borrow().letters(), "SSS");
@@ -671,7 +671,9 @@ fn a_client_that_does_not_leave_stops_the_roll_and_the_node_goes_back_into_servi
     let why = end.text();
     assert!(matches!(end, End::Outcome(Outcome::Stopped { .. })), "{end:?}");
     assert!(
-        why.contains("n3 could not be drained") && why.contains("1 sessions") && why.contains("proxy"),
+        why.contains("n3 could not be drained")
+            && why.contains("1 session still has work")
+            && why.contains("proxy"),
         "{why}"
     );
     assert!(!why.contains("could not be taken back"), "{why}");
@@ -690,7 +692,7 @@ fn an_idle_session_that_does_not_leave_is_cut_after_the_limit() {
     rig.shared.borrow_mut().servers[2].lingering_sessions = LingeringSessions::Idle;
     rig.must(&change(Verb::Enable));
     let world = rig.shared.borrow();
-    assert!(world.said.iter().any(|line| line.contains("n3: 1 sessions did not leave")), "{:?}", world.said);
+    assert!(world.said.iter().any(|line| line.contains("n3: 1 session did not leave")), "{:?}", world.said);
     assert_eq!(world.app.failed, 0);
 }
 

@@ -161,7 +161,7 @@ fn clients_that_cannot_be_seen_well_are_cut_off_only_by_consent() {
     assert!(matches!(end, End::Outcome(Outcome::Refused { .. } | Outcome::Stopped { .. })), "{end:?}");
     for word in [
         "whether clients still use cleartext could not be seen",
-        "client app-n1: the kernel dropped 3 packets",
+        "client app-n1, app-n2, app-n3: the kernel dropped 3 packets",
         "sealion resume",
         "--accept-unknown-clients",
     ] {
