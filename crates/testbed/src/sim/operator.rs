@@ -58,7 +58,7 @@ pub struct Operator {
 }
 
 /// Called whenever sealion waits; `true`: it is killed there.
-struct AtWait(Box<dyn FnMut(&dyn Clock) -> bool>);
+struct AtWait(Box<dyn FnMut() -> bool>);
 
 impl std::fmt::Debug for AtWait {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -112,7 +112,7 @@ impl Operator {
     }
 
     /// What happens each time that sealion waits between two steps; `true`: it is killed.
-    pub fn at_wait(&self, what: impl FnMut(&dyn Clock) -> bool + 'static) {
+    pub fn at_wait(&self, what: impl FnMut() -> bool + 'static) {
         *self.at_wait.borrow_mut() = Some(AtWait(Box::new(what)));
     }
 
@@ -234,7 +234,7 @@ impl ClusterAccess for Operator {
 
     fn wait(&self, time: Duration) {
         if let Some(at_wait) = self.at_wait.borrow_mut().as_mut()
-            && (at_wait.0)(&self.clock)
+            && (at_wait.0)()
         {
             die(&self.shared);
         }

@@ -150,7 +150,7 @@ fn while_the_file_is_there_no_step_is_begun_and_the_lease_is_kept() {
     one.gates(gates);
     let (count, shared, theirs) = (Rc::new(Cell::new(0)), rig.shared.clone(), plan.clone());
     let counted = Rc::clone(&count);
-    one.at_wait(move |_| {
+    one.at_wait(move || {
         counted.set(counted.get() + 1);
         // Longer than a lease that nobody renews.
         if counted.get() == 100 {
@@ -188,7 +188,7 @@ fn killed_while_it_is_paused_it_goes_on_or_back() {
             let (_dir, file, gates) = pause_file();
             one.gates(gates);
             let count = Cell::new(0);
-            one.at_wait(move |_| {
+            one.at_wait(move || {
                 count.set(count.get() + 1);
                 count.get() == 5
             });
@@ -219,7 +219,7 @@ fn killed_before_its_first_step_it_is_resumed() {
     let plan = one.plan(&enable()).expect("a plan");
     let (_dir, file, gates) = pause_file();
     one.gates(gates);
-    one.at_wait(|_| true);
+    one.at_wait(|| true);
     assert_eq!(one.apply(&plan), End::Killed);
     assert!(matches!(records(&one, &plan)[..], [Record::Opened { .. }]));
     std::fs::remove_file(&file).expect("there");
@@ -242,7 +242,7 @@ fn outside_of_the_window_it_checks_and_changes_nothing_until_it_opens() {
     let text = format!("{:02}:{:02}-{:02}:{:02}", opens / 60, opens % 60, minute / 60, minute % 60);
     one.gates(Gates { window: Some(text.parse().expect("a window")), ..Gates::default() });
     let shared = rig.shared.clone();
-    one.at_wait(move |_| {
+    one.at_wait(move || {
         assert_eq!(shared.borrow().letters(), "PPP");
         false
     });

@@ -188,13 +188,14 @@ fn has_both(lab: &RealLab, draft: &str, flavour: &str) {
 /// A wait is told within this time.
 const TOLD_MAX: Duration = Duration::from_secs(30);
 
+fn joined<'w>(typed: &[&'w str], more: &[&'w str]) -> Vec<&'w str> {
+    [typed, more].concat()
+}
+
 /// `typed` disables something in two steps or more and changes one server after the other.
 fn held_between_steps(lab: &RealLab, typed: &[&str]) {
     let plan = lab.run(&["plan", typed[0], typed[1], "--format", "json"]).exits(0).json();
     let first = plan["steps"][0]["id"].as_str().expect("a step").to_owned();
-    fn joined<'w>(typed: &[&'w str], more: &[&'w str]) -> Vec<&'w str> {
-        [typed, more].concat()
-    }
 
     lab.now("gates that make no sense are refused");
     let refused = lab.run(&joined(typed, &["--stop-after", "E99"]));
