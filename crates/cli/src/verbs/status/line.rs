@@ -164,7 +164,7 @@ mod tests {
         let day = SECONDS_PER_DAY;
         let galera = vec![
             row("galera", "strict", "sealed", Some(396 * day + 5)),
-            row("sst (mariabackup)", "on", "not looked", Some(400 * day)),
+            row("sst (mariabackup)", "TLS", "not looked", Some(400 * day)),
             row("client", "required", "unknown", Some(397 * day)),
         ];
         let silent = NodeStatus { version: None, state: "no answer".into(), ..node("n 2", "", vec![]) };
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(
             lines(&status, NOW),
             [
-                "n1 version=10.11.19-MariaDB state=Synced,Primary galera=strict/sealed sst=on/unknown replication=- \
+                "n1 version=10.11.19-MariaDB state=Synced,Primary galera=strict/sealed sst=TLS/unknown replication=- \
                  client=required/unknown expires_days=396 findings=2 findings_unknown=1",
                 "n_2 version=unknown state=no-answer galera=unknown sst=unknown replication=unknown client=unknown \
                  expires_days=unknown findings=1 findings_unknown=1",
