@@ -27,6 +27,7 @@ end
 complete -c sealion -n "__fish_sealion_needs_command" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_needs_command" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -79,6 +80,7 @@ mariabackup\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -175,6 +177,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand audit" -s v -l verbose -
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -346,7 +349,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_s
 complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-cert -d 'Client certificate' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-key -d 'Private key of the client certificate' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l format -d 'Output format' -r -f -a "table\t''
-json\t''"
+json\t''
+line\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
@@ -461,6 +465,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand web" -l listen -d 'Liste
 complete -c sealion -n "__fish_sealion_using_subcommand web" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand web" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -506,6 +511,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leave -d 'With
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -527,6 +536,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leave -d 'Wit
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -548,6 +561,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leave -d 'Wi
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -569,6 +586,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leave -d 'Wit
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -590,6 +611,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leave -d 'Wit
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -607,6 +632,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l ca-passphrase-f
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -631,6 +660,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand abandon" -s h -l help -d
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise help" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -689,6 +719,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -878,6 +909,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1011,6 +1043,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1054,6 +1087,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1074,6 +1108,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1094,6 +1129,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1158,6 +1194,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l parallel -d
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1180,6 +1217,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s h -l help -
 complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1205,6 +1243,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_se
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1222,6 +1261,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from identity" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from identity" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1259,6 +1299,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1287,6 +1328,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1305,6 +1347,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from proxy" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from proxy" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1327,6 +1370,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1345,6 +1389,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1363,6 +1408,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1380,6 +1426,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive help" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1413,6 +1460,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1437,6 +1485,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1464,6 +1513,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1481,6 +1531,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1499,6 +1550,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1517,6 +1569,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1535,6 +1588,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1553,6 +1607,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1591,6 +1646,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand report" -s h -l help -d 
 complete -c sealion -n "__fish_sealion_using_subcommand agent" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand agent" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1610,6 +1666,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand agent" -s h -l help -d '
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory help" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1658,6 +1715,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1687,6 +1745,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand grants" -l host-user -d 
 complete -c sealion -n "__fish_sealion_using_subcommand grants" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand grants" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1713,6 +1772,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand explain" -s h -l help -d
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''
@@ -1730,6 +1790,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand completions" -s h -l hel
 complete -c sealion -n "__fish_sealion_using_subcommand man" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand man" -l format -r -f -a "table\t''
 json\t''
+line\t''
 diff\t''
 sql\t''
 shell\t''

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use change::{Command, Machine};
+use chrono::Timelike;
 use host::{Local, ReadHost, SharedHost};
 use model::{Clock, Look, SystemClock};
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,8 @@ pub trait ClusterAccess {
     fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>>;
     fn look(&self) -> Box<dyn Look + '_>;
     fn clock(&self) -> &dyn Clock;
+    /// What the operator's wall clock shows, in minutes since midnight.
+    fn local_minute(&self) -> u16;
     /// Lets so much time pass.
     fn wait(&self, time: Duration);
     fn process(&self) -> OperatorProcess;
@@ -72,6 +75,11 @@ impl ClusterAccess for Cluster {
 
     fn clock(&self) -> &dyn Clock {
         &SystemClock
+    }
+
+    fn local_minute(&self) -> u16 {
+        let now = chrono::Local::now();
+        u16::try_from(now.hour() * 60 + now.minute()).unwrap_or(0)
     }
 
     fn wait(&self, time: Duration) {

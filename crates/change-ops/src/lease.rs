@@ -17,6 +17,7 @@ use server::WriteNode;
 use site::{OpsError, random16};
 
 use crate::access::{ClusterAccess, OperatorProcess};
+use crate::gates::Gatekeeper;
 
 /// Without being renewed. Long enough for a machine that stalls, short enough to be waited for.
 pub const LEASE_MS: u64 = 60_000;
@@ -146,6 +147,14 @@ fn watch_lapsed(access: &dyn ClusterAccess, say: &mut dyn FnMut(String)) -> Resu
     Ok(())
 }
 
+/// Why a lease is not ours any more, for people.
+#[derive(Debug)]
+pub enum LeaseLost {
+    Taken(String),
+    /// No node says whose it is.
+    Unknown(String),
+}
+
 /// Held for as long as this value lives.
 pub struct Lease<'a> {
     access: &'a dyn ClusterAccess,
@@ -243,6 +252,12 @@ impl<'a> Lease<'a> {
     /// # Errors
     /// Somebody took it over, or no node says any more that it is ours.
     pub fn is_ours(&self) -> Result<(), String> {
+        self.stands().map_err(|(LeaseLost::Taken(why) | LeaseLost::Unknown(why))| why)
+    }
+
+    /// # Errors
+    /// As [`Self::is_ours`], for whoever can wait where nobody answers.
+    pub fn stands(&self) -> Result<(), LeaseLost> {
         let now = self.access.clock().unix_ms();
         if self.renewer.is_none() && now >= self.renewed_unix_ms.get() + RENEW_MS {
             self.renewed_unix_ms.set(now);
@@ -256,13 +271,13 @@ impl<'a> Lease<'a> {
             match read(node.host(), &node.spec().state_dir) {
                 LeaseFile::Held(now) if now.id == self.held.id => is_seen = true,
                 LeaseFile::Held(now) => {
-                    return Err(format!(
+                    return Err(LeaseLost::Taken(format!(
                         "the lease was taken over, so nothing further is begun here\n  why:  {} holds it now ({} on {})\n  next: wait \
                          for it; when it has ended: sealion resume",
                         now.holder,
                         node.spec().state_dir.join(FILE).display(),
                         node.name()
-                    ));
+                    )));
                 }
                 // Whoever took it over has ended, or somebody removed it.
                 LeaseFile::Free => unknown.push(format!("{} has none any more", node.name())),
@@ -272,11 +287,11 @@ impl<'a> Lease<'a> {
         if is_seen {
             return Ok(());
         }
-        Err(format!(
+        Err(LeaseLost::Unknown(format!(
             "no node says any more that the lease is ours, so nothing further is begun here\n  why:  {}\n  next: sealion status says \
              whether another sealion is at work; when none is: sealion resume",
             unknown.join("\n        ")
-        ))
+        )))
     }
 }
 
@@ -306,10 +321,11 @@ impl Drop for Lease<'_> {
     }
 }
 
-/// A runner that begins nothing once the lease is somebody else's.
-pub struct LeasedRunner<'l, R> {
+/// A runner that begins nothing once the lease is somebody else's, and no step while a gate is closed.
+pub(crate) struct LeasedRunner<'l, R> {
     pub runner: R,
     pub lease: &'l Lease<'l>,
+    pub gates: Gatekeeper<'l>,
 }
 
 impl<R: change::Runner> change::Runner for LeasedRunner<'_, R> {
@@ -341,6 +357,15 @@ impl<R: change::Runner> change::Runner for LeasedRunner<'_, R> {
 
     fn may_go_on(&mut self) -> Result<(), change::StepError> {
         self.lease.is_ours().map_err(change::StepError)
+    }
+
+    fn may_begin(
+        &mut self,
+        step: &model::Step,
+        direction: change::Direction,
+        stand: change::Stand,
+    ) -> Result<change::Begins, change::StepError> {
+        self.gates.may_begin(self.lease, step, direction, stand)
     }
 
     fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<usize, change::StepError> {

@@ -4,6 +4,7 @@
 pub mod access;
 mod copies;
 pub mod draft;
+pub mod gates;
 pub mod history;
 mod journals;
 pub mod lease;

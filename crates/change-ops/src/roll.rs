@@ -13,6 +13,7 @@ use trust::KeyKind;
 
 use crate::access::ClusterAccess;
 use crate::copies::{self, Copies};
+use crate::gates::{Gatekeeper, Gates};
 use crate::journals::{self, ChangeJournal, journal_dir};
 use crate::lease::{Lease, LeasedRunner};
 
@@ -30,6 +31,7 @@ pub struct Settings {
     pub force_accounts: Vec<AccountName>,
     /// Goes on although somebody else's lease has not lapsed.
     pub takes_over: bool,
+    pub gates: Gates,
 }
 
 impl Default for Settings {
@@ -45,6 +47,7 @@ impl Default for Settings {
             leave_accounts: vec![],
             force_accounts: vec![],
             takes_over: false,
+            gates: Gates::default(),
         }
     }
 }
@@ -76,6 +79,12 @@ pub enum Progress {
         id: String,
         why: String,
     },
+    /// No step is begun now, and why; `None`: the wait is over.
+    Waiting {
+        id: String,
+        direction: Direction,
+        why: Option<String>,
+    },
     Line(String),
 }
 
@@ -89,6 +98,8 @@ pub struct Finished {
     pub notes: Vec<(String, String)>,
     /// Steps whose post-check could not be seen.
     pub not_proven: Vec<String>,
+    /// It was to go as far as this step; it is open, and something may remain.
+    pub stopped_after: Option<String>,
 }
 
 /// The journal of the change that was begun last and is not closed or undone, if any.
@@ -245,8 +256,9 @@ pub fn apply(
         )));
     }
     let highest = own.last().map_or(0, |journal| journal.plan.sequence).max(copies.sequence_max);
-    let mut journal = Journal::open(&path).map_err(before_anything)?;
     let mut machine = Machine::start(Plan { sequence: highest + 1, ..plan.clone() });
+    settings.gates.hold(&mut machine)?;
+    let mut journal = Journal::open(&path).map_err(before_anything)?;
     let mut finished = drive(access, settings, passphrase, &lease, &mut journal, &mut machine, tell);
     if let Err(OpsError::Refused(why)) = &mut finished {
         *why = begins_anew(why, &plan.change);
@@ -372,6 +384,7 @@ pub fn go_on(
     if let Command::Finished(Outcome::Refused { why, .. }) = machine.next() {
         return Err(OpsError::Refused(format!("{command} is refused, nothing was changed\n\n{why}")));
     }
+    settings.gates.hold(&mut machine)?;
     let turn = if turned {
         let direction = machine.direction();
         Some(journal.append(access.clock().unix_ms(), Record::Turned { direction })?)
@@ -536,7 +549,12 @@ fn drive(
         Some(machine.plan()),
         Box::new(|line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()))),
     )?;
-    let mut runner = LeasedRunner { runner, lease };
+    let gates = Gatekeeper {
+        access,
+        gates: &settings.gates,
+        tell: Box::new(|progress| (shared.borrow_mut())(progress)),
+    };
+    let mut runner = LeasedRunner { runner, lease, gates };
     let mut watcher = Watch { access, tell: &shared, notes: Vec::new() };
     let outcome = Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: access.clock() }
         .run(machine)
@@ -557,10 +575,18 @@ fn drive(
             (shared.borrow_mut())(Progress::Line(line));
         }
     }
+    let stopped_after = match &outcome {
+        Outcome::Held { after } => Some(after.to_string()),
+        _ => None,
+    };
     match outcome {
-        Outcome::Complete => {
-            Ok(Finished { plan_id, direction: machine.direction(), notes: watcher.notes, not_proven })
-        }
+        Outcome::Complete | Outcome::Held { .. } => Ok(Finished {
+            plan_id,
+            direction: machine.direction(),
+            notes: watcher.notes,
+            not_proven,
+            stopped_after,
+        }),
         Outcome::Refused { step, why } => {
             Err(OpsError::Refused(format!("step {step} is refused, nothing was changed\n\n{why}")))
         }

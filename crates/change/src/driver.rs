@@ -6,7 +6,7 @@ use model::{Clock, Step};
 use thiserror::Error;
 
 use crate::journal::{Journal, JournalError, Record};
-use crate::machine::{Command, Direction, Event, Machine, Outcome};
+use crate::machine::{Command, Direction, Event, Machine, Outcome, Stand};
 
 /// What a pre-check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,14 @@ pub enum Acted {
     },
 }
 
+/// Whether a step may begin now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begins {
+    Now,
+    /// So late that what was seen before may not be true any more.
+    AfterLong,
+}
+
 /// A step that failed; the text has what, why and next.
 #[derive(Debug, Error)]
 #[error("{0}")]
@@ -47,6 +55,14 @@ pub trait Runner {
     /// Somebody else goes on with the change. Nothing is written then, so that two histories do not come about.
     fn may_go_on(&mut self) -> Result<(), StepError> {
         Ok(())
+    }
+    /// Asked between two steps, before anything of `step` is done, also of one that undo or an interruption left; may wait. `stand`: a
+    /// step that was begun before is in the middle, though nothing runs.
+    ///
+    /// # Errors
+    /// It must not begin: nothing further is done.
+    fn may_begin(&mut self, _: &Step, _: Direction, _: Stand) -> Result<Begins, StepError> {
+        Ok(Begins::Now)
     }
     /// Copies a journal line to the nodes; a node that cannot take it gets it later. Returns how many have it now. Where none has
     /// what announces a step, that step is not begun: whoever takes over from the nodes' copies would not know whose work it is.
@@ -121,8 +137,20 @@ impl Driver<'_> {
                     }
                     Event::Appended
                 }
-                Command::Check { step, direction } => {
-                    match self.with(machine, step, |runner, step| runner.check(step, direction)) {
+                Command::Check { step: at, direction } => {
+                    if let Some((step, direction, stand)) = machine.begins() {
+                        match self.runner.may_begin(step, direction, stand) {
+                            Ok(Begins::Now) => {}
+                            Ok(Begins::AfterLong) => {
+                                machine.has_waited();
+                                if machine.next() != (Command::Check { step: at, direction }) {
+                                    continue;
+                                }
+                            }
+                            Err(StepError(why)) => return Ok(machine.interrupted(why)),
+                        }
+                    }
+                    match self.with(machine, at, |runner, step| runner.check(step, direction)) {
                         Ok(StepCheck::Ready) => Event::Ready,
                         Ok(StepCheck::AlreadyDone(note)) => Event::AlreadyDone { note },
                         Ok(StepCheck::Blocked(why)) => Event::Blocked { why },

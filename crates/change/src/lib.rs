@@ -7,9 +7,11 @@
 pub mod driver;
 #[cfg(test)]
 mod fixtures;
+pub mod gates;
 pub mod journal;
 pub mod machine;
 
-pub use driver::{Acted, Driver, Runner, StepCheck, StepError};
+pub use driver::{Acted, Begins, Driver, Runner, StepCheck, StepError};
+pub use gates::Window;
 pub use journal::{ClusterLock, Journal, JournalError, Record};
 pub use machine::{Command, Direction, Event, Machine, Outcome, Stand};

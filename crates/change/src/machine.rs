@@ -77,6 +77,8 @@ pub enum Outcome {
     Refused { step: StepId, why: String },
     /// Something was changed and something is left; `resume` or `undo` goes on from here.
     Stopped { step: StepId, why: String },
+    /// It was to go so far and no further ([`Machine::stop_after`]); it stays open, and `resume` goes on behind this step.
+    Held { after: StepId },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,6 +163,8 @@ pub struct Machine {
     /// A step that failed going forward is taken back at once, so that the cluster is left in a state that it can
     /// be left in; then the machine stops.
     recovering: Option<String>,
+    /// The last step of this run.
+    stop_after: Option<StepId>,
 }
 
 impl Machine {
@@ -168,7 +172,8 @@ impl Machine {
     pub fn start(plan: Plan) -> Self {
         let (stands, marks) = (vec![Stand::Untouched; plan.steps.len()], vec![None; plan.steps.len()]);
         let (direction, taken_back) = (Direction::Forward, taken_back(&plan));
-        Self { plan, direction, stands, marks, taken_back, at: 0, state: State::Opening, recovering: None }
+        let (state, recovering, stop_after) = (State::Opening, None, None);
+        Self { plan, direction, stands, marks, taken_back, at: 0, state, recovering, stop_after }
     }
 
     /// A machine that goes on where the records end. `wish` turns it round if it differs, unless there is no way back: then it is
@@ -219,6 +224,41 @@ impl Machine {
         machine.look_again();
         machine.enter_first();
         Some((machine, turned))
+    }
+
+    /// Ends as `Held` once this step is done.
+    ///
+    /// # Errors
+    /// It is none of those that remain.
+    pub fn stop_after(&mut self, wish: &str) -> Result<(), String> {
+        let Some((at, step)) =
+            self.plan.steps.iter().enumerate().find(|(_, step)| step.id.0.eq_ignore_ascii_case(wish))
+        else {
+            let known: Vec<&str> = self.plan.steps.iter().map(|step| step.id.0.as_str()).collect();
+            return Err(format!("the plan has no step \"{wish}\"; its steps are {}", known.join(", ")));
+        };
+        if !self.pending(at) {
+            let state = if self.direction == Direction::Back { "not to be reverted" } else { "done already" };
+            return Err(format!("step {} is {state}", step.id));
+        }
+        self.stop_after = Some(step.id.clone());
+        Ok(())
+    }
+
+    /// The step that is about to be begun, or to be continued after an interruption: nothing runs now. `None`: in the middle of one.
+    pub fn begins(&self) -> Option<(&Step, Direction, Stand)> {
+        if self.state != State::Checking || self.recovering.is_some() {
+            return None;
+        }
+        Some((self.plan.steps.get(self.at)?, self.direction, *self.stands.get(self.at)?))
+    }
+
+    /// So much time has passed between two steps that what gates saw is asked again, as after an interruption.
+    pub fn has_waited(&mut self) {
+        if self.begins().is_some() {
+            self.look_again();
+            self.enter_first();
+        }
     }
 
     /// What a gate saw before the change was interrupted may have been days ago: where a step behind it is still to be done, it
@@ -384,6 +424,9 @@ impl Machine {
                 self.finish(self.at, direction);
                 match self.recovering.take() {
                     Some(why) => State::Finished(Outcome::Stopped { step: self.here(), why }),
+                    None if self.stop_after.as_ref() == Some(&self.here()) => {
+                        State::Finished(Outcome::Held { after: self.here() })
+                    }
                     None => return self.enter_next(),
                 }
             }

@@ -52,6 +52,8 @@ impl Recorder {
             }
             Progress::Done { id, note, .. } => self.close(id, note, None),
             Progress::Failed { id, why } => self.close(id, why, Some(StepOutcome::Failed)),
+            // The demo holds nothing between steps.
+            Progress::Waiting { .. } => {}
             // The provider says `n2: drained in 1010 ms`.
             Progress::Line(line) => {
                 if let Some((node, ms)) = line.split_once(": drained in ")

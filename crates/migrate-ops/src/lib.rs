@@ -318,7 +318,8 @@ fn drive(
     let outcome =
         Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: &SystemClock }.run(machine)?;
     match outcome {
-        Outcome::Complete => Ok(()),
+        // Nobody tells a migration to stop after a step.
+        Outcome::Complete | Outcome::Held { .. } => Ok(()),
         Outcome::Refused { step, why } => {
             Err(OpsError::Refused(format!("step {step} is refused, nothing was changed\n\n{why}")))
         }

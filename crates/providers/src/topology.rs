@@ -30,6 +30,10 @@ pub trait Topology: Sync {
     fn default_nouns(&self, _: &mut [Box<dyn WriteNode + '_>]) -> &'static [Noun] {
         self.nouns()
     }
+    /// Whether nodes receive what others write by channels of their own, which may lag.
+    fn has_channels(&self) -> bool {
+        false
+    }
     /// What `view`'s server is in it.
     ///
     /// # Errors

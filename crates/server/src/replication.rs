@@ -52,6 +52,9 @@ pub struct Channel {
     pub applier_error: Option<String>,
     /// How far the receiver has come, as the server writes it: another text is further.
     pub received: String,
+    /// Seconds by which it is behind its source, as the server tells, without those by which it is to be late (`SQL_Delay`). `None`: the
+    /// server cannot tell, which is so while a thread does not run.
+    pub lag_s: Option<u64>,
 }
 
 impl std::fmt::Display for Channel {
@@ -72,6 +75,7 @@ struct Columns {
     /// Before `IO_Running`, `SQL_Running`.
     replica: &'static str,
     received: &'static [&'static str],
+    lag: &'static str,
 }
 
 const MARIADB: Columns = Columns {
@@ -80,6 +84,7 @@ const MARIADB: Columns = Columns {
     source: "Master",
     replica: "Slave",
     received: &["Master_Log_File", "Read_Master_Log_Pos", "Gtid_IO_Pos"],
+    lag: "Seconds_Behind_Master",
 };
 
 /// From 8.0.22 on.
@@ -89,6 +94,7 @@ const MYSQL: Columns = Columns {
     source: "Source",
     replica: "Replica",
     received: &["Source_Log_File", "Read_Source_Log_Pos", "Retrieved_Gtid_Set"],
+    lag: "Seconds_Behind_Source",
 };
 
 /// The channels of the server that `client` talks to.
@@ -128,9 +134,16 @@ pub fn channels(client: &mut Client, capabilities: &Capabilities) -> Result<Vec<
             applier: state("SQL_Running"),
             applier_error: error("Last_SQL_Errno", "Last_SQL_Error"),
             received: columns.received.iter().map(|name| text(name)).collect::<Vec<_>>().join(" "),
+            lag_s: lag_s(&text(columns.lag), &text("SQL_Delay")),
         }
     });
     Ok(channels.collect())
+}
+
+/// `behind`: NULL, read as an empty text, while a thread does not run. `delay`: what it was told to be late by.
+fn lag_s(behind: &str, delay: &str) -> Option<u64> {
+    let behind: u64 = behind.parse().ok()?;
+    Some(behind.saturating_sub(delay.parse().unwrap_or(0)))
 }
 
 /// The statements that make a running channel connect anew as `tls` says, with no position in them: each flavour goes on where its
@@ -212,6 +225,16 @@ mod tests {
             cert: "/t/c.pem".into(),
             key: "/t/k'.pem".into(),
         }
+    }
+
+    #[test]
+    fn a_replica_that_is_late_on_purpose_does_not_lag_by_that() {
+        assert_eq!(lag_s("35", "0"), Some(35));
+        assert_eq!(lag_s("3605", "3600"), Some(5));
+        assert_eq!(lag_s("0", "3600"), Some(0));
+        // MariaDB before 10.2.3 has no such column.
+        assert_eq!(lag_s("7", ""), Some(7));
+        assert_eq!((lag_s("", "0"), lag_s("NULL", "0")), (None, None));
     }
 
     #[test]

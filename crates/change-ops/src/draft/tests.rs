@@ -25,6 +25,7 @@ fn channel(source: &str) -> Channel {
         applier: ThreadState::Running,
         applier_error: None,
         received: String::new(),
+        lag_s: Some(0),
     }
 }
 

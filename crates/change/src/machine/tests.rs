@@ -316,3 +316,61 @@ fn parts_that_an_undo_may_have_taken_back_are_done_again() {
     assert_eq!(world.run(&mut machine, &mut log, 99), Some(Outcome::Complete));
     assert_eq!(world.acted[before..].first(), Some(&(0, Direction::Forward, 1)));
 }
+
+#[test]
+fn it_is_held_behind_each_step_and_resumed_or_undone_from_there() {
+    for held_at in 0..3 {
+        for wish in [Direction::Forward, Direction::Back] {
+            let (mut world, mut log) = (World::new(3), Vec::new());
+            let mut machine = Machine::start(plan(3));
+            machine.stop_after(&format!("s{held_at}")).expect("the plan has it");
+            let after = StepId(format!("S{held_at}"));
+            assert_eq!(world.run(&mut machine, &mut log, 99), Some(Outcome::Held { after }));
+            assert_eq!(world.on, (0..3).map(|at| at <= held_at).collect::<Vec<_>>());
+            assert!(matches!(log.last(), Some(Record::Done { .. })), "{log:?}");
+            let (mut machine, _) = Machine::resume(log.iter(), Some(wish)).expect("opened");
+            assert_eq!(world.run(&mut machine, &mut log, 99), Some(Outcome::Complete));
+            assert_eq!(world.on, [wish == Direction::Forward; 3]);
+        }
+    }
+    // A step that fails is taken back, and then it is no end that was wished.
+    let (mut world, mut log) = (World::new(2), Vec::new());
+    world.fails_at = Some(1);
+    let mut machine = Machine::start(plan(2));
+    machine.stop_after("S1").expect("the plan has it");
+    let outcome = world.run(&mut machine, &mut log, 99);
+    assert!(matches!(outcome, Some(Outcome::Stopped { .. })), "{outcome:?}");
+    let (mut machine, _) = Machine::resume(log.iter(), None).expect("opened");
+    assert!(machine.stop_after("S0").expect_err("done").contains("done already"));
+    assert!(machine.stop_after("S7").expect_err("none").contains("its steps are S0, S1"));
+}
+
+#[test]
+fn nothing_is_between_two_steps_while_one_is_taken_back() {
+    let mut machine = Machine::start(plan(2));
+    assert!(machine.begins().is_none(), "the plan is not journalled yet");
+    machine.on(Event::Appended);
+    let stand = |machine: &Machine| machine.begins().map(|(step, _, stand)| (step.id.0.clone(), stand));
+    assert_eq!(stand(&machine), Some(("S0".into(), Stand::Untouched)));
+    for event in [Event::Ready, Event::Appended, Event::Failed { why: String::new() }, Event::Appended] {
+        machine.on(event);
+        assert!(machine.begins().is_none(), "{machine:?}");
+    }
+    assert!(matches!(machine.next(), Command::Check { direction: Direction::Back, .. }));
+}
+
+#[test]
+fn who_waited_long_looks_again_before_the_next_step() {
+    let mut gated = plan(3);
+    gated.steps[0].only_looks = true;
+    let (mut world, mut log) = (World::new(3), Vec::new());
+    let mut machine = Machine::start(gated);
+    // Opened; then check, intent, action, verification and record of the gate.
+    assert_eq!(world.run(&mut machine, &mut log, 6), None);
+    assert!(machine.begins().is_some_and(|(step, ..)| step.id.0 == "S1"));
+    machine.has_waited();
+    assert!(machine.begins().is_some_and(|(step, ..)| step.id.0 == "S0"));
+    assert_eq!(world.run(&mut machine, &mut log, 99), Some(Outcome::Complete));
+    let looked = log.iter().filter(|record| matches!(record, Record::Done { step, .. } if step.0 == "S0"));
+    assert_eq!(looked.count(), 2);
+}

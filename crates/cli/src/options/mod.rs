@@ -63,6 +63,7 @@ pub struct Global {
 pub enum Format {
     Table,
     Json,
+    Line,
     Diff,
     Sql,
     Shell,
@@ -80,6 +81,7 @@ impl Format {
         match self {
             Self::Table => "table",
             Self::Json => "json",
+            Self::Line => "line",
             Self::Diff => "diff",
             Self::Sql => "sql",
             Self::Shell => "shell",

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ::change::Direction;
+use ::change::{Direction, Window};
+use change_ops::gates::Gates;
 use change_ops::roll::{self, AccountName, Finished, Progress, Settings};
 use clap::Args;
 use model::{Change, Noun, Plan, Verb};
@@ -106,6 +107,47 @@ pub struct PlanOptions {
     /// Change servers of a version that sealion was not tested with
     #[arg(long)]
     pub allow_untested: bool,
+}
+
+/// What holds a change between two of its steps. In no short help: it has a screen only.
+#[derive(Debug, Args)]
+pub struct GateOptions {
+    /// Stop after this step; sealion resume continues
+    ///
+    /// Stop after this step, an id that the plan shows, such as E2.n1. The change stays open; the exit code is 4. sealion resume
+    /// continues.
+    #[arg(long, value_name = "STEP", hide_short_help = true, help_heading = BETWEEN_STEPS)]
+    pub stop_after: Option<String>,
+    /// Begin no step while this file exists
+    ///
+    /// Begin no step while this file exists on this machine. A step under way is brought to its end. Remove the file to continue.
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = BETWEEN_STEPS)]
+    pub pause_file: Option<PathBuf>,
+    /// Change servers only at these times of the day
+    ///
+    /// Begin a step that changes something, or restarts a server, only at these times of the day by this machine's wall clock; outside
+    /// of them it waits. 22:00-04:30 goes over midnight; 00:00-24:00 is the whole day.
+    #[arg(long, value_name = "HH:MM-HH:MM", hide_short_help = true, help_heading = BETWEEN_STEPS)]
+    pub window: Option<Window>,
+    /// Change servers only while no replica lags more than this
+    ///
+    /// Begin a step that changes something only while no replica of the inventory is more than this many seconds behind its source. A
+    /// replica that cannot tell, since its replication does not run, holds the change as well. For replication only.
+    #[arg(long, value_name = "S", hide_short_help = true, help_heading = BETWEEN_STEPS)]
+    pub max_lag: Option<u64>,
+}
+
+const BETWEEN_STEPS: &str = "Between two steps";
+
+impl GateOptions {
+    fn gates(&self) -> Gates {
+        Gates {
+            stop_after: self.stop_after.clone(),
+            pause_file: self.pause_file.clone(),
+            window: self.window,
+            lag_s_max: self.max_lag,
+        }
+    }
 }
 
 /// Options that have no effect on a command are not offered there. They are accepted all the same, so that scripts go on.
@@ -247,8 +289,15 @@ fn run(
     if let Some(why) = change_ops::history::keep_change(cluster, command, started_unix_ms, &finished) {
         show::tell(&format!("note: this run could not be saved: {why}"));
     }
+    let outcome = if finished.stopped_after.is_some() { "stopped-after" } else { "complete" };
     if global.format == Format::Json {
-        show::out(&change_json(&finished.plan_id, "complete", &finished.notes, &finished.not_proven, began));
+        show::out(&change_json(&finished.plan_id, outcome, &finished.notes, &finished.not_proven, began));
+    } else if let Some(step) = &finished.stopped_after {
+        show::out(&format!(
+            "stopped after {step} in {:.0} s, as --stop-after says; the change is open (journal {})",
+            began.elapsed().as_secs_f64(),
+            finished.plan_id
+        ));
     } else {
         show::out(&format!(
             "{} in {:.0} s (journal {})",
@@ -259,6 +308,10 @@ fn run(
     }
     for line in &finished.not_proven {
         show::tell(&format!("{} {line}", show::bold("note:")));
+    }
+    if finished.stopped_after.is_some() {
+        show::tell("  next: sealion resume (to continue), or sealion undo (to revert)");
+        return Ok(4);
     }
     Ok(0)
 }
@@ -309,7 +362,7 @@ fn interrupted(now: Option<&StepNow>, is_up: &dyn Fn(&str) -> Option<bool>) -> S
     )];
     for node in &now.nodes {
         let stage = match (now.phase, now.restarts, &now.last_line) {
-            ("checking", ..) => "this step had not changed it yet".to_owned(),
+            ("checking" | "waiting", ..) => "this step had not changed it yet".to_owned(),
             ("verifying", true, _) => "it was restarted and is back in service".to_owned(),
             (_, true, Some(line)) => format!("it was drained ({line}), and may be stopped"),
             (_, true, None) => "it may be draining; it was not stopped yet, or was down before".to_owned(),
@@ -349,6 +402,8 @@ struct StepNow {
     /// An action of it has run, so that its time counts.
     has_acted: bool,
     last_line: Option<String>,
+    /// Why it is not begun yet.
+    waits: Option<String>,
     /// Restarts of this run so far, and the seconds that they took.
     restarted: (usize, f64),
 }
@@ -375,6 +430,12 @@ impl StepNow {
 
     fn line(&self) -> String {
         let spent_s = self.since.elapsed().as_secs_f64();
+        if let Some(why) = &self.waits {
+            return format!(
+                "waiting before step {} of {}, {}, for {spent_s:.0} s: {why}",
+                self.at, self.of, self.id
+            );
+        }
         let others = self.steps_left.saturating_sub(self.restarts_left);
         let first_s = if self.restarts { self.restart_s() } else { OTHER_STEP_S };
         let left_s = left_s(self.restarts_left, others, self.restart_s(), first_s, spent_s);
@@ -445,8 +506,19 @@ impl Printer {
                     since: kept.as_ref().map_or_else(Instant::now, |now| now.since),
                     has_acted: *phase == "acting" || kept.as_ref().is_some_and(|now| now.has_acted),
                     last_line: kept.and_then(|now| now.last_line),
+                    waits: None,
                     restarted,
                 });
+            }
+            // The time for which it waits is none of the step's.
+            Progress::Waiting { why, .. } => {
+                if let Some(now) = now.as_mut() {
+                    now.phase = if why.is_some() { "waiting" } else { "checking" };
+                    if now.waits.is_some() != why.is_some() {
+                        now.since = Instant::now();
+                    }
+                    now.waits.clone_from(why);
+                }
             }
             Progress::Line(line) => {
                 if let Some(now) = now.as_mut() {
@@ -476,6 +548,11 @@ impl Printer {
                 // All of it is said at the end.
                 let what = why.lines().next().unwrap_or_default();
                 show::tell(&format!("{at:6.1} s  {} {id:<8} {what}", show::red(" fail")));
+            }
+            Progress::Waiting { id, direction, why } => {
+                let mark = format!("{at:6.1} s   wait {id:<8} ");
+                let over = if direction == Direction::Back { "goes on with the undo" } else { "goes on" };
+                show::tell(&show::fitted_progress(&mark, why.as_deref().unwrap_or(over)));
             }
             Progress::Line(line) => {
                 show::tell(&show::fitted_progress(&format!("{at:6.1} s         "), &line));
@@ -552,11 +629,34 @@ mod tests {
     }
 
     #[test]
+    fn what_waits_is_shown_and_its_time_is_none_of_the_steps() {
+        let printer = Printer::new(Instant::now(), false);
+        printer.keep(&step("E4.n1", "checking", Direction::Forward, (3, 8)));
+        let waiting = |why: Option<&str>| Progress::Waiting {
+            id: "E4.n1".into(),
+            direction: Direction::Forward,
+            why: why.map(str::to_owned),
+        };
+        printer.keep(&waiting(Some("paused while /p exists")));
+        let now = || printer.now.lock().expect("nobody panicked").clone().expect("a step");
+        let line = now().line();
+        assert!(
+            line.starts_with("waiting before step 14 of 19, E4.n1, for 0 s: paused while /p exists"),
+            "{line}"
+        );
+        let text = interrupted(Some(&now()), &|_| Some(true));
+        assert!(text.contains("while waiting") && text.contains("had not changed it yet"), "{text}");
+        printer.keep(&waiting(None));
+        assert!(now().line().starts_with("step 14 of 19: E4.n1, for 0 s"), "{}", now().line());
+        assert_eq!(now().phase, "checking");
+    }
+
+    #[test]
     fn json_of_a_change_has_what_its_schema_requires() {
         let schema = include_str!("../../../../docs/schema/change-1.json");
         let schema: serde_json::Value = serde_json::from_str(schema).expect("JSON");
         let outcomes = schema["properties"]["outcome"]["enum"].as_array().expect("outcomes");
-        for outcome in ["complete", "nothing-to-do", "abandoned"] {
+        for outcome in ["complete", "nothing-to-do", "abandoned", "stopped-after"] {
             assert!(outcomes.iter().any(|known| known == outcome), "{outcome}");
         }
         let json = change_json("p", "nothing-to-do", &[("E1".into(), "ok".into())], &[], Instant::now());

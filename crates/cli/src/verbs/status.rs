@@ -1,5 +1,6 @@
 //! `sealion status`.
 
+mod line;
 mod rest;
 
 use change_ops::unfinished::unfinished;
@@ -10,15 +11,19 @@ use site::OpsError;
 use status_ops::status::DateOf;
 
 use crate::findings::{RuleFindings, by_rule, exit_code};
-use crate::options::{Connect, Format, Global, SeverityArg, TABLE_OR_JSON, connect, formats};
+use crate::options::{Connect, Format, Global, SeverityArg, connect, formats};
 use crate::show;
+
+/// `line`: one a node, for scripts and monitoring plugins.
+const FORMATS: &[Format] = &[Format::Table, Format::Json, Format::Line];
 
 #[derive(Debug, Args)]
 #[command(
-    arg = formats(TABLE_OR_JSON),
+    arg = formats(FORMATS),
     args_conflicts_with_subcommands = true,
     after_long_help = "Examples:
   sealion status --canaries
+  sealion status --look-ms 0 --format line
   sealion status -h db1 -u monitor -p --ssl-mode=VERIFY_IDENTITY
 
 Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 a server did not answer or, with --fail-on, a rule could not be
@@ -83,6 +88,13 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     if let Some(why) = change_ops::history::keep_status(&cluster, started_unix_ms, &status) {
         eprintln!("note: this run could not be saved: {why}");
     }
+    if global.format == Format::Line {
+        let now_unix = i64::try_from(started_unix_ms / 1000).unwrap_or(i64::MAX);
+        for line in line::lines(&status, now_unix) {
+            show::out(&line);
+        }
+        return Ok(code(&status, args));
+    }
     let open = if cluster.has_files { unfinished(&cluster)? } else { None };
     let unproven = if cluster.has_files { change_ops::roll::unproven(&cluster)? } else { None };
     let lease = if cluster.has_files { change_ops::lease::holder(&cluster) } else { Ok(None) };
@@ -138,11 +150,15 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
         };
         print_status(&status, change, args.canaries);
     }
+    Ok(code(&status, args))
+}
+
+fn code(status: &status_ops::status::Status, args: &StatusArgs) -> u8 {
     if status.nodes.iter().all(|node| node.version.is_none()) {
-        return Ok(3);
+        return 3;
     }
     let is_blind = status.nodes.iter().any(|node| node.version.is_none());
-    Ok(exit_code(&status.findings, args.fail_on.map(Severity::from), is_blind))
+    exit_code(&status.findings, args.fail_on.map(Severity::from), is_blind)
 }
 
 fn print_status(status: &status_ops::status::Status, change: Change, has_canaries: bool) {

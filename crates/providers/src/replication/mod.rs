@@ -39,6 +39,10 @@ impl Topology for Replication {
         if replicates_nothing { &[Noun::Clients] } else { self.nouns() }
     }
 
+    fn has_channels(&self) -> bool {
+        true
+    }
+
     fn role(&self, view: &NodeView) -> Result<Role, String> {
         if view.is_galera() {
             return Err("it is a node of a Galera cluster (wsrep_on is ON)".into());

@@ -9,6 +9,7 @@ use change::driver::moment;
 use change::machine::Command;
 use change::{Direction, Machine, Outcome};
 use change_ops::access::{ClusterAccess, OperatorProcess};
+use change_ops::gates::Gates;
 use change_ops::roll::{self, Settings};
 use change_ops::unfinished::continuation;
 use model::{Change, Clock, Look, NodeName, Plan};
@@ -53,6 +54,16 @@ pub struct Operator {
     outcome: RefCell<Option<Outcome>>,
     /// Somebody else is at work while this one waits.
     pub another_renews: Cell<bool>,
+    at_wait: RefCell<Option<AtWait>>,
+}
+
+/// Called whenever sealion waits; `true`: it is killed there.
+struct AtWait(Box<dyn FnMut() -> bool>);
+
+impl std::fmt::Debug for AtWait {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AtWait")
+    }
 }
 
 const LEASE: &str = "/var/lib/sealion/lease.json";
@@ -87,12 +98,22 @@ impl Operator {
             name,
             outcome: RefCell::default(),
             another_renews: Cell::new(false),
+            at_wait: RefCell::default(),
         }
     }
 
     /// Goes on although somebody else's lease has not lapsed.
     pub fn takes_over(&mut self, does: bool) {
         self.settings.takes_over = does;
+    }
+
+    pub fn gates(&mut self, gates: Gates) {
+        self.settings.gates = gates;
+    }
+
+    /// What happens each time that sealion waits between two steps; `true`: it is killed.
+    pub fn at_wait(&self, what: impl FnMut() -> bool + 'static) {
+        *self.at_wait.borrow_mut() = Some(AtWait(Box::new(what)));
     }
 
     /// The workstation was started anew: what ran there is gone, and cannot be asked for by its number.
@@ -130,10 +151,12 @@ impl Operator {
         self.pid.set(self.pid.get() + 1);
         self.outcome.borrow_mut().take();
         let shared = self.shared.clone();
-        let mut tell = |progress| {
-            if let roll::Progress::Line(line) = progress {
-                shared.borrow_mut().said.push(line);
+        let mut tell = |progress| match progress {
+            roll::Progress::Line(line) => shared.borrow_mut().said.push(line),
+            roll::Progress::Waiting { id, why, .. } => {
+                shared.borrow_mut().said.push(format!("{id} waits: {}", why.as_deref().unwrap_or("over")));
             }
+            _ => {}
         };
         Rig::mortal(&self.shared, || match work(&mut tell) {
             Ok(()) => End::Outcome(self.outcome.borrow().clone().unwrap_or(Outcome::Complete)),
@@ -204,7 +227,17 @@ impl ClusterAccess for Operator {
         &self.clock
     }
 
+    /// The world is in UTC.
+    fn local_minute(&self) -> u16 {
+        u16::try_from(self.clock.unix_ms() / 60_000 % 1440).expect("a minute of a day")
+    }
+
     fn wait(&self, time: Duration) {
+        if let Some(at_wait) = self.at_wait.borrow_mut().as_mut()
+            && (at_wait.0)()
+        {
+            die(&self.shared);
+        }
         self.shared.advance(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         for &index in self.inventory.iter().filter(|_| self.another_renews.get()) {
             let mut world = self.shared.borrow_mut();

@@ -9,7 +9,7 @@ use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions, Endpoint, SslMode, TlsOptions};
 use serde_json::Value;
 use testbed::real::inside::Talkers;
-use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot, wait_for};
+use testbed::real::{LabSpec, Program, RealLab, RealWriters, lab_slot, wait_for};
 
 /// For somebody who speaks often.
 const SPEAKS_MAX: Duration = Duration::from_secs(20);
@@ -242,6 +242,62 @@ fn has_both(lab: &RealLab, draft: &str, flavour: &str) {
     assert!(!draft.contains("NOT REACHED"), "{draft}");
 }
 
+/// A wait is told within this time.
+const TOLD_MAX: Duration = Duration::from_secs(30);
+
+fn joined<'w>(typed: &[&'w str], more: &[&'w str]) -> Vec<&'w str> {
+    [typed, more].concat()
+}
+
+/// `typed` disables something in two steps or more and changes one server after the other.
+fn held_between_steps(lab: &RealLab, typed: &[&str]) {
+    let plan = lab.run(&["plan", typed[0], typed[1], "--format", "json"]).exits(0).json();
+    let first = plan["steps"][0]["id"].as_str().expect("a step").to_owned();
+
+    lab.now("gates that make no sense are refused");
+    let refused = lab.run(&joined(typed, &["--stop-after", "E99"]));
+    assert!(refused.code == Some(6) && refused.stderr.contains("the plan has no step \"E99\""), "{refused}");
+    let refused = lab.run(&joined(typed, &["--window", "22:00-2x:00"]));
+    assert!(refused.code == Some(2) && refused.stderr.contains("character 8 is 'x'"), "{refused}");
+
+    lab.now("it stops behind a step, and is open");
+    let held =
+        lab.run(&joined(typed, &["--stop-after", &first, "--max-lag", "600", "--window", "00:00-24:00"]));
+    let says_so =
+        held.stdout.contains(&format!("stopped after {first}")) && held.stderr.contains("sealion resume");
+    assert!(held.code == Some(4) && says_so, "{held}");
+    let look = lab.run(&["status", "--look-ms", "0"]);
+    assert!(look.stdout.contains("step 2 of ") && look.stdout.contains("comes next"), "{look}");
+
+    lab.now("paused, and interrupted meanwhile");
+    let file = lab.home().join("pause");
+    fs::write(&file, "").expect("writable");
+    let paused = joined(typed, &["--pause-file", file.to_str().expect("text")]);
+    let mut program = lab.start(&paused, None);
+    assert!(program.says("paused while", TOLD_MAX), "{}", program.stderr());
+    let ended = program.interrupt(TOLD_MAX);
+    assert!(ended.code == Some(4) && ended.stderr.contains("while waiting"), "{ended}");
+
+    lab.now("outside of the window it waits");
+    let now_minute = SystemClock.unix_ms() / 60_000 % 1440;
+    let (from, to) = ((now_minute + 60) % 1440, (now_minute + 120) % 1440);
+    let window = format!("{:02}:{:02}-{:02}:{:02}", from / 60, from % 60, to / 60, to % 60);
+    let mut command = lab.command(&["lab", "exec", "--", "sealion"]);
+    command.args(joined(typed, &["--window", &window])).env("TZ", "UTC0");
+    let mut program = Program::start(command);
+    assert!(program.says(&format!("outside of the window {window}"), TOLD_MAX), "{}", program.stderr());
+    let ended = program.interrupt(TOLD_MAX);
+    assert_eq!(ended.code, Some(4), "{ended}");
+
+    lab.now("a replica that cannot tell how far it is behind is waited for");
+    let replica = |sql: &str| lab.sql("n2").expect("n2 answers").execute(sql).expect("it may");
+    replica("STOP REPLICA");
+    let mut program = lab.start(&joined(typed, &["--max-lag", "5"]), None);
+    assert!(program.says("cannot tell how far n2 is behind", TOLD_MAX), "{}", program.stderr());
+    replica("START REPLICA");
+    lab.ended(program.finish(TOLD_MAX)).exits(0);
+}
+
 #[test]
 fn mysql_is_sealed_while_it_runs_and_taken_back() {
     let _alone = lab_slot();
@@ -323,7 +379,7 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
     assert_eq!(applier_error(&lab, "SHOW REPLICA STATUS"), "");
 
     let hash = lab.plan_hash_of(&["disable", "require-tls"]);
-    lab.run(&["disable", "require-tls", "--yes", &hash[..12]]).exits(0);
+    held_between_steps(&lab, &["disable", "require-tls", "--yes", &hash[..12]]);
     accounts_one_by_one(&lab, "mysql");
 
     lab.now("undo");

@@ -121,6 +121,16 @@ fn a_server_outside_of_galera_is_looked_at_as_what_it_is() {
     assert_eq!(row["effective"], "required", "{status:#}");
     assert!(row["not_after_unix"].as_i64().is_some(), "the server tells when it ends: {row}");
     assert!(rules(&status).contains(&("SL2001", "pass")) && rules(&status).contains(&("SL2002", "pass")));
+    // For scripts: one line.
+    let said = lab.sealion(&[&["status", "--look-ms", "0", "--format", "line"][..], &named].concat());
+    let line = String::from_utf8_lossy(&said.stdout).into_owned();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!((said.status.code(), line.lines().count(), words.len()), (Some(0), 1, 10), "{said:?}");
+    for word in ["state=up", "galera=-", "sst=-", "replication=-", "client=required/unknown", "findings=0"] {
+        assert!(words.contains(&word), "{word}: {line}");
+    }
+    let days = words.iter().find_map(|word| word.strip_prefix("expires_days=")).expect("a word of each line");
+    assert!(days.parse::<i64>().is_ok_and(|days| days > 0) && words[1].starts_with("version=1"), "{line}");
     // It is a cluster of one.
     let out = lab.dir().join("drafted.toml");
     let words = [&["config", "inventory", "--out", out.to_str().unwrap()][..], &named].concat();

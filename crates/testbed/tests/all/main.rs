@@ -3,6 +3,7 @@
 mod accounts_sim;
 mod bench;
 mod bench_lab;
+mod gates_sim;
 mod kills_sim;
 mod lab_audit;
 mod lab_audit_disguises;

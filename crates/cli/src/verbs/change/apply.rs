@@ -7,7 +7,7 @@ use clap::Args;
 use model::Plan;
 use site::{Cluster, OpsError};
 
-use super::{Consent, PlanOptions, TakeOver, confirm, from_inventory, run, settings};
+use super::{Consent, GateOptions, PlanOptions, TakeOver, confirm, from_inventory, run, settings};
 use crate::options::{Global, TABLE_OR_JSON, formats};
 
 #[derive(Debug, Args)]
@@ -24,6 +24,8 @@ pub struct ApplyArgs {
     pub how: PlanOptions,
     #[command(flatten)]
     pub over: TakeOver,
+    #[command(flatten)]
+    pub gates: GateOptions,
 }
 
 pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
@@ -38,7 +40,9 @@ pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
     };
     let text = std::fs::read_to_string(&args.plan).map_err(|error| bad(error.to_string()))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
-    let settings = Settings { takes_over: args.over.take_over, ..settings(&args.how) };
+    let settings =
+        Settings { takes_over: args.over.take_over, gates: args.gates.gates(), ..settings(&args.how) };
+    settings.gates.fit(&plan)?;
     confirm(&plan, args.yes.yes.as_deref())?;
     run(global, &cluster, &plan.change.to_string(), |tell| {
         roll::apply(&cluster, &settings, passphrase, &plan, tell)

@@ -11,8 +11,8 @@ use site::{Cluster, OpsError};
 
 use super::resume::{described, steps_left};
 use super::{
-    Consent, PlanOptions, TakeOver, change_json, confirm, confirm_what, from_inventory, not_offered, run,
-    settings, wish,
+    Consent, GateOptions, PlanOptions, TakeOver, change_json, confirm, confirm_what, from_inventory,
+    not_offered, run, settings, wish,
 };
 use crate::options::{Format, Global, TABLE_OR_JSON, formats};
 use crate::show;
@@ -34,6 +34,8 @@ pub struct ChangeArgs {
     pub how: PlanOptions,
     #[command(flatten)]
     pub over: TakeOver,
+    #[command(flatten)]
+    pub gates: GateOptions,
 }
 
 #[derive(Debug, Args)]
@@ -67,7 +69,8 @@ pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsE
     let began = Instant::now();
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
-    let settings = Settings { takes_over: args.over.take_over, ..settings(&args.how) };
+    let settings =
+        Settings { takes_over: args.over.take_over, gates: args.gates.gates(), ..settings(&args.how) };
     let wish = wish(verb, &args.nouns);
     // The same command again finishes what it began.
     let open = continuation(&cluster, Some(Direction::Forward))?;
@@ -89,6 +92,7 @@ pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsE
         show::out("to verify it with captured packets: sealion status --canaries");
         return Ok(0);
     }
+    settings.gates.fit(&plan)?;
     confirm(&plan, args.yes.yes.as_deref())?;
     let change = plan.change.to_string();
     run(global, &cluster, &change, |tell| roll::apply(&cluster, &settings, passphrase, &plan, tell))

@@ -8,8 +8,8 @@ use site::{Cluster, OpsError};
 
 use super::plan::{SIGNS, no_way_back, step_line};
 use super::{
-    Consent, PlanOptions, RunOptions, TakeOver, confirm_what, from_inventory, not_offered, run, settings,
-    settings_of,
+    Consent, GateOptions, PlanOptions, RunOptions, TakeOver, confirm_what, from_inventory, not_offered, run,
+    settings, settings_of,
 };
 use crate::options::{Global, TABLE_OR_JSON, formats};
 use crate::show;
@@ -39,6 +39,8 @@ pub struct ResumeArgs {
     pub how: PlanOptions,
     #[command(flatten)]
     pub over: TakeOver,
+    #[command(flatten)]
+    pub gates: GateOptions,
 }
 
 #[derive(Debug, Args)]
@@ -54,6 +56,8 @@ pub struct UndoArgs {
     pub running: RunOptions,
     #[command(flatten)]
     pub over: TakeOver,
+    #[command(flatten)]
+    pub gates: GateOptions,
 }
 
 pub fn resume(global: &Global, args: &ResumeArgs) -> Result<u8, OpsError> {
@@ -64,7 +68,8 @@ pub fn resume(global: &Global, args: &ResumeArgs) -> Result<u8, OpsError> {
         let (what, steps) = (described("resume", &open), steps_left(&open));
         confirm_what("resume", &open.plan, &what, &steps, args.yes.yes.as_deref())?;
     }
-    let settings = Settings { takes_over: args.over.take_over, ..settings(&args.how) };
+    let settings =
+        Settings { takes_over: args.over.take_over, gates: args.gates.gates(), ..settings(&args.how) };
     run(global, &cluster, "resume", |tell| roll::go_on(&cluster, &settings, passphrase, None, tell))
 }
 
@@ -78,7 +83,8 @@ pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
         let (what, steps) = (described("undo", &one), steps_left(&one));
         confirm_what("undo", &one.plan, &what, &steps, args.yes.yes.as_deref())?;
     }
-    let settings = Settings { takes_over: args.over.take_over, ..settings_of(&args.running) };
+    let settings =
+        Settings { takes_over: args.over.take_over, gates: args.gates.gates(), ..settings_of(&args.running) };
     run(global, &cluster, "undo", |tell| {
         roll::go_on(&cluster, &settings, passphrase, Some(Direction::Back), tell)
     })
