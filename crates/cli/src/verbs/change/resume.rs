@@ -8,8 +8,8 @@ use site::{Cluster, OpsError};
 
 use super::plan::{SIGNS, no_way_back, step_line};
 use super::{
-    Consent, GateOptions, PlanOptions, RunOptions, TakeOver, confirm_what, from_inventory, not_offered, run,
-    settings, settings_of,
+    Consent, GateOptions, PlanOptions, RunOptions, TakeOver, confirm_what, from_inventory, run, settings,
+    settings_of,
 };
 use crate::options::{Global, TABLE_OR_JSON, formats};
 use crate::show;
@@ -46,7 +46,6 @@ pub struct ResumeArgs {
 #[derive(Debug, Args)]
 #[command(
     arg = formats(TABLE_OR_JSON),
-    mut_args(not_offered!("accept_unknown_clients", "watch_clients_s")),
     after_long_help = from_inventory!("  sealion undo\n  sealion undo --yes 0123456789ab")
 )]
 pub struct UndoArgs {
