@@ -299,4 +299,47 @@ mod tests {
             assert_eq!(judged(&client, &server, true), None, "{client:?} {server:?}");
         }
     }
+
+    fn user_of(segments: &[Vec<u8>]) -> Option<String> {
+        let (mut stream, mut sequence, mut scratch) = (Stream::default(), 1, Vec::new());
+        stream.syn(0);
+        for segment in segments {
+            stream.payload(sequence, segment, 0, &mut scratch);
+            sequence += u32::try_from(segment.len()).expect("short");
+        }
+        stream.finish(&mut scratch);
+        login_user(&stream.seen)
+    }
+
+    /// Source: MySQL protocol, HandshakeResponse41: the name stands behind 32 bytes, up to a zero.
+    fn login_of(user: &[u8]) -> Vec<u8> {
+        let capabilities: u32 = 0x000f_a685;
+        framed(
+            1,
+            &[&capabilities.to_le_bytes()[..], &[0, 0, 0, 1, 45], &[0; 23], user, b"\0", &[7; 20]].concat(),
+        )
+    }
+
+    #[test]
+    fn the_user_of_a_login_in_cleartext_is_known_however_much_follows() {
+        let much = framed(0, &[3; 200]);
+        let talk: Vec<Vec<u8>> = std::iter::once(login_of(b"app")).chain(vec![much; 20]).collect();
+        assert_eq!(user_of(&talk).as_deref(), Some("app"));
+        let bytes = login_of(b"a@b");
+        let (first, rest) = bytes.split_at(20);
+        assert_eq!(user_of(&[first.to_vec(), rest.to_vec()]).as_deref(), Some("a@b"));
+        assert_eq!(user_of(&[login_of(b"")]).as_deref(), Some(""));
+        // What is no login, or not whole, or would move a cursor, names nobody.
+        assert_eq!(user_of(&[ssl_request(), record(22, 90)]), None);
+        assert_eq!(user_of(&[login_of(b"e\x1b[1A")]), None);
+        assert_eq!(user_of(&[login_of(&[b'x'; 150])[..60].to_vec()]), None);
+        assert_eq!(user_of(&[]), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_of_a_client_make_it_panic(pieces in proptest::collection::vec(proptest::collection::vec(proptest::num::u8::ANY, 0..90), 0..6)) {
+            let _ = user_of(&pieces);
+        }
+    }
 }
