@@ -177,7 +177,11 @@ impl Pusher {
         let name = self.name(digested);
         let sum = digested.sha256_hex.as_str();
         let not_there = |why: String| format!("sealion could not be copied to it: {why}; {INSTALL}");
-        let checked = run(&shell(target, CHECK, &[&name, sum]), None, CHECK_MAX).map_err(not_there)?;
+        let failed = |failure: Failure| match failure {
+            Failure::OfSsh(why) => format!("{why}; test it: ssh {} true", target.destination),
+            Failure::There(why) => not_there(why),
+        };
+        let checked = run(&shell(target, CHECK, &[&name, sum]), None, CHECK_MAX).map_err(failed)?;
         let system =
             said(&checked, "system").ok_or_else(|| not_there("it did not say what system it is".into()))?;
         if !is_ours(system) {
@@ -191,7 +195,7 @@ impl Pusher {
             let file = File::open(&self.program.path).map_err(|error| not_there(error.to_string()))?;
             let (new, bytes) = (format!("new-{:016x}", fastrand::u64(..)), digested.bytes.to_string());
             let command = shell(target, UPLOAD, &[&name, sum, &new, &bytes]);
-            let uploaded = run(&command, Some(file), PUSH_MAX).map_err(not_there)?;
+            let uploaded = run(&command, Some(file), PUSH_MAX).map_err(failed)?;
             if said(&uploaded, "state") != Some("have") {
                 return Err(not_there("it did not say that all of it arrived".into()));
             }
@@ -245,9 +249,26 @@ impl Drop for Ended {
     }
 }
 
+/// Why nothing was done there.
+#[derive(Debug)]
+enum Failure {
+    /// ssh itself: no way there, or no login.
+    OfSsh(String),
+    There(String),
+}
+
+impl From<String> for Failure {
+    fn from(why: String) -> Self {
+        Self::There(why)
+    }
+}
+
+/// Source: ssh(1), exit status: 255 is an error of its own.
+const OF_SSH: i32 = 255;
+
 /// Runs ssh to its end, hands it `input`, and returns what was printed.
-fn run(command: &[String], input: Option<File>, limit: Duration) -> Result<String, String> {
-    let (program, args) = command.split_first().ok_or("there is no command")?;
+fn run(command: &[String], input: Option<File>, limit: Duration) -> Result<String, Failure> {
+    let (program, args) = command.split_first().ok_or_else(|| "there is no command".to_owned())?;
     let begun = Instant::now();
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     let child =
@@ -262,12 +283,10 @@ fn run(command: &[String], input: Option<File>, limit: Duration) -> Result<Strin
                 Ok(()) => {}
                 // All of it was sent, or the far end hung up: it says why.
                 Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(too_late(limit)),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(too_late(limit).into()),
                 Err(RecvTimeoutError::Timeout) => {
-                    return Err(format!(
-                        "the connection carried nothing for {} s",
-                        STALL_MAX.min(left).as_secs()
-                    ));
+                    let left_s = STALL_MAX.min(left).as_secs();
+                    return Err(format!("the connection carried nothing for {left_s} s").into());
                 }
             }
         }
@@ -277,14 +296,18 @@ fn run(command: &[String], input: Option<File>, limit: Duration) -> Result<Strin
             break status;
         }
         if begun.elapsed() > limit {
-            return Err(too_late(limit));
+            return Err(too_late(limit).into());
         }
         std::thread::sleep(POLL);
     };
     // A child of ssh (a jump host's, a multiplexing master) may keep the pipes.
     let soon = Instant::now() + PRINTED_MAX;
     let (printed, errors) = (printed.text(soon), errors.text(soon));
-    if status.success() { Ok(printed) } else { Err(why(status, &printed, &errors)) }
+    match status.code() {
+        Some(0) => Ok(printed),
+        Some(OF_SSH) => Err(Failure::OfSsh(why(status, &printed, &errors))),
+        _ => Err(Failure::There(why(status, &printed, &errors))),
+    }
 }
 
 fn too_late(limit: Duration) -> String {

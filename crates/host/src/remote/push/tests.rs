@@ -236,13 +236,14 @@ fn a_line_that_carries_nothing_is_given_up() {
     let far = FarMachine::new();
     let begun = Instant::now();
     let why = run(&["sleep".into(), "60".into()], None, Duration::from_millis(200)).expect_err("too late");
-    assert!(why.contains("not done within"), "{why}");
+    assert!(matches!(&why, Failure::There(why) if why.contains("not done within")), "{why:?}");
     // More than a pipe holds.
     fs::write(far.program(), vec![0; 1 << 20]).expect("writable");
     let file = File::open(far.program()).expect("there");
     let why =
         run(&["sleep".into(), "60".into()], Some(file), Duration::from_millis(200)).expect_err("too late");
-    assert!(why.contains("carried nothing") || why.contains("not done within"), "{why}");
+    let is_told = |why: &str| why.contains("carried nothing") || why.contains("not done within");
+    assert!(matches!(&why, Failure::There(why) if is_told(why)), "{why:?}");
     assert!(begun.elapsed() < Duration::from_secs(20));
 }
 
@@ -253,4 +254,16 @@ fn scripts_are_one_line_that_every_login_shell_hands_on() {
         let odd = line.chars().find(|char| "'\\!\n`".contains(*char));
         assert_eq!(odd, None, "{line}");
     }
+}
+
+#[test]
+fn who_is_not_reached_is_not_told_to_install_a_package() {
+    let far = FarMachine::new();
+    let mut target = far.target(false);
+    target.ssh = vec!["sh".into(), "-c".into(), "echo 'Connection refused' >&2; exit 255".into()];
+    let why = Remote::by_ssh(target).facts_of_agent().expect_err("nobody is there").to_string();
+    assert!(
+        why.contains("Connection refused") && why.contains("ssh db1 true") && !why.contains("install"),
+        "{why}"
+    );
 }
