@@ -79,11 +79,12 @@ pub trait Look {
     /// When no capture can be made here; the caller then says `unknown`.
     fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError>;
 
-    /// Who uses the servers, and how: each client by itself.
+    /// Who uses the servers, and how: each client by itself. The capture lasts as long as `meanwhile` takes, and as the settle time at
+    /// least.
     ///
     /// # Errors
     /// As [`Self::wire`].
-    fn clients(&mut self, what: &WireLook) -> Result<ClientsLook, LookError>;
+    fn clients(&mut self, what: &WireLook, meanwhile: &mut dyn FnMut()) -> Result<ClientsLook, LookError>;
 
     /// What it could not see if it were made now. Empty: nothing is known to be hidden from it.
     fn unseen(&mut self) -> Vec<Unseen> {

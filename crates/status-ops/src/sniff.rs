@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use capture::{Canary, Capture, CaptureError, CaptureReport};
 use host::Remote;
@@ -394,7 +394,7 @@ impl<'c> WireEye<'c> {
     }
 
     /// A capture that is under way for so long.
-    fn begin(&mut self, what: &WireLook) -> Result<Sniffer, LookError> {
+    fn begin(&mut self, what: &WireLook, meanwhile: &mut dyn FnMut()) -> Result<Sniffer, LookError> {
         let mut sniffer = Sniffer::start(self.cluster)?;
         if what.canaries {
             // Some may have been written before one could not.
@@ -403,14 +403,16 @@ impl<'c> WireEye<'c> {
                 return Err(error);
             }
         }
-        std::thread::sleep(what.settle);
+        let begun = Instant::now();
+        meanwhile();
+        std::thread::sleep(what.settle.saturating_sub(begun.elapsed()));
         Ok(sniffer)
     }
 }
 
 impl Look for WireEye<'_> {
     fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError> {
-        let sniffer = self.begin(what)?;
+        let sniffer = self.begin(what, &mut || ())?;
         let mut sights = sniffer.finish(self.cluster);
         if what.canaries {
             self.left_behind = remove_canaries(self.cluster);
@@ -419,8 +421,8 @@ impl Look for WireEye<'_> {
         Ok(sights)
     }
 
-    fn clients(&mut self, what: &WireLook) -> Result<ClientsLook, LookError> {
-        let sniffer = self.begin(what)?;
+    fn clients(&mut self, what: &WireLook, meanwhile: &mut dyn FnMut()) -> Result<ClientsLook, LookError> {
+        let sniffer = self.begin(what, meanwhile)?;
         let look = crate::clients::end(sniffer, self.cluster);
         if what.canaries {
             self.left_behind = remove_canaries(self.cluster);

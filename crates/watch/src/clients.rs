@@ -55,6 +55,9 @@ impl ClientsSeen {
 
     /// Takes in what an earlier command found, but for what was last seen before `since_unix_ms`.
     pub fn add_report(&mut self, earlier: &WatchClientsReport, since_unix_ms: u64) {
+        if earlier.ended_unix_ms < since_unix_ms {
+            return;
+        }
         self.looks += earlier.looks;
         self.not_seen.extend(earlier.not_seen.iter().cloned());
         for one in earlier.clients.iter().filter(|one| one.last_seen_unix_ms >= since_unix_ms) {
@@ -135,6 +138,8 @@ mod tests {
         assert_eq!((app.tls, report.looks, report.not_seen.len(), seen.in_cleartext()), (1, 2, 1, 1));
 
         let mut later = ClientsSeen::default();
+        later.add_report(&report, 3001);
+        assert_eq!(later.report("c", 0, 3000).looks, 0, "it had ended before");
         later.add_report(&report, 1500);
         let merged = later.report("c", 0, 3000);
         assert_eq!(merged.clients.len(), 1, "app was last seen before");

@@ -23,7 +23,7 @@ Examples:
   sealion watch-clients --for 10m
   sealion watch-clients --since 7d --fail-on-cleartext
 
-Exit codes: 0 it has ended, 1 with --fail-on-cleartext a client used cleartext, 3 with --fail-on-cleartext something could not be
+Exit codes: 0 it has ended, 3 nothing could be captured, 1 with --fail-on-cleartext a client used cleartext, 3 with --fail-on-cleartext something could not be
 seen."
 )]
 pub struct WatchClientsArgs {
@@ -124,6 +124,9 @@ pub fn watch_clients(global: &Global, args: &WatchClientsArgs) -> Result<u8, Ops
     } else {
         show::out(rendered(&report).trim_end());
     }
+    if args.r#for > 0 && own.looks == 0 {
+        return Ok(3);
+    }
     Ok(match args.fail_on_cleartext {
         true if seen.in_cleartext() > 0 => 1,
         true if report.looks == 0
@@ -142,7 +145,11 @@ const PAUSE: Duration = Duration::from_secs(1);
 fn rendered(report: &WatchClientsReport) -> String {
     let looks = model::text::counted(report.looks as usize, "look", "looks");
     let mut out = format!("{} {}, {looks}\n", show::bold("clients of"), show::visible(&report.cluster));
-    if report.clients.is_empty() {
+    if report.looks == 0 {
+        out += "nothing was captured\n";
+    } else if report.clients.is_empty() && !report.not_seen.is_empty() {
+        out += "no client was seen, and not everything could be looked at\n";
+    } else if report.clients.is_empty() {
         out += "no client was connected over TCP\n";
     } else {
         let rows = report.clients.iter().map(|row| {

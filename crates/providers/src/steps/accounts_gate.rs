@@ -1,12 +1,13 @@
 //! Before an account must use TLS: whoever was seen to use it in cleartext would be cut off.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use change::{Direction, StepCheck, StepError};
 use model::link::some_of;
 use model::{ClientSight, LookError, Step, Transport, WireLook};
 use serde::{Deserialize, Serialize};
+use server::WriteNode;
 use server::accounts::AccountName;
 
 use super::{StepKind, fail, params};
@@ -70,9 +71,6 @@ fn look(world: &mut World<'_>, params: &AccountsGateParams) -> Result<StepCheck,
     let AccountsGateParams { accounts, forced, .. } = params;
     let settle_ms = world.limits.clients_look_ms;
     let accepts = world.accept_unknown_clients;
-    if let Some(blocked) = over_the_socket(world, accounts, settle_ms)? {
-        return Ok(blocked);
-    }
     let what = WireLook {
         settle: Duration::from_millis(settle_ms),
         canaries: true,
@@ -84,31 +82,38 @@ fn look(world: &mut World<'_>, params: &AccountsGateParams) -> Result<StepCheck,
         None => !accounts.is_empty(),
     };
     let mut seen: Vec<ClientSight> = Vec::new();
+    // Who was seen and could not be told stays so when it has gone: the next one of it would be cut off.
+    let mut unknown: BTreeMap<String, String> = BTreeMap::new();
     let mut open = Vec::new();
-    for _ in 0..LOOKS_MAX {
-        let looked = world.look.clients(&what);
+    for round in 0..LOOKS_MAX {
+        // What cannot be captured is asked for while everything else is.
+        let mut by_socket = Ok(Vec::new());
+        let World { look, nodes, .. } = &mut *world;
+        let looked = look.clients(&what, &mut || {
+            if round == 0 {
+                by_socket = over_the_socket(nodes, accounts, settle_ms);
+            }
+        });
+        if let Some(blocked) = socket_blocks(&by_socket?) {
+            return Ok(blocked);
+        }
         for left in world.look.left_behind() {
             world.say(&left);
         }
         open = match looked {
             Ok(look) => {
-                let is_open =
-                    |client: &&ClientSight| client.transport == Transport::Unknown && is_changed(client);
-                let why = |client: &ClientSight| {
-                    format!(
-                        "{client} on {} sent nothing, and the server does not tell how it is encrypted",
-                        client.node
-                    )
-                };
-                let open = look
-                    .clients
-                    .iter()
-                    .filter(is_open)
-                    .map(why)
-                    .chain(look.not_seen.iter().cloned())
-                    .collect();
+                for client in look.clients.iter().filter(|client| is_changed(client)) {
+                    let name = format!("{client} on {}", client.node);
+                    if client.transport == Transport::Unknown {
+                        let why =
+                            format!("{name} sent nothing, and the server does not tell how it is encrypted");
+                        unknown.insert(name, why);
+                    } else {
+                        unknown.remove(&name);
+                    }
+                }
                 seen.extend(look.clients);
-                open
+                unknown.values().cloned().chain(look.not_seen).collect()
             }
             Err(LookError::NotPermitted { .. }) if accepts => {
                 return Ok(StepCheck::AlreadyDone("not looked: --accept-unknown-clients".into()));
@@ -182,13 +187,12 @@ fn judge(
 
 /// REQUIRE SSL counts there as well, and nothing of it can be captured. Who has an account at localhost logs in with that one.
 fn over_the_socket(
-    world: &mut World<'_>,
+    nodes: &mut [Box<dyn WriteNode + '_>],
     accounts: &[AccountName],
     settle_ms: u64,
-) -> Result<Option<StepCheck>, StepError> {
+) -> Result<Vec<String>, StepError> {
     let mut found = Vec::new();
-    for node in world.names() {
-        let reader = world.node(&node)?;
+    for reader in nodes {
         let users = reader.socket_users(settle_ms).map_err(fail)?;
         let at_localhost = reader.accounts().map_err(fail)?.into_iter().filter(|one| one.is_local);
         let at_localhost: Vec<String> = at_localhost.map(|one| one.name.user).collect();
@@ -196,17 +200,20 @@ fn over_the_socket(
             let is_let_in = |account: &AccountName| is_of(account, user) && account.fits_localhost();
             !at_localhost.contains(user) && accounts.iter().any(is_let_in)
         });
-        found.extend(affected.map(|user| format!("{user} on {node}")));
+        found.extend(affected.map(|user| format!("{user} on {}", reader.name())));
     }
-    if found.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(StepCheck::Blocked(format!(
-        "accounts are used over the unix socket, where an account that must use TLS must use it too\n  why:  connected meanwhile: {}\n  next: \
-         create an account of that name at localhost for it, or leave the account as it is: --leave USER@HOST; or cut it off: --force \
-         USER@HOST",
-        some_of(&found, NAMED_MAX)
-    ))))
+    Ok(found)
+}
+
+fn socket_blocks(found: &[String]) -> Option<StepCheck> {
+    (!found.is_empty()).then(|| {
+        StepCheck::Blocked(format!(
+            "accounts are used over the unix socket, where an account that must use TLS must use it too\n  why:  connected meanwhile: {}\n  \
+             next: create an account of that name at localhost for it, or leave the account as it is: --leave USER@HOST; or cut it off: \
+             --force USER@HOST",
+            some_of(found, NAMED_MAX)
+        ))
+    })
 }
 
 /// So many are named.

@@ -74,7 +74,8 @@ impl Look for SimLook {
         self.unseen.clone()
     }
 
-    fn clients(&mut self, what: &WireLook) -> Result<ClientsLook, LookError> {
+    fn clients(&mut self, what: &WireLook, meanwhile: &mut dyn FnMut()) -> Result<ClientsLook, LookError> {
+        meanwhile();
         let mut look = ClientsLook::default();
         for sight in self.wire(what)?.iter().filter(|sight| sight.link.kind == LinkKind::Client) {
             let node = if sight.link.a == "app" { &sight.link.b } else { &sight.link.a };
@@ -96,6 +97,9 @@ impl Look for SimLook {
                 Seen::Unknown(why) => look.not_seen.push(format!("{node}: {why}")),
                 Seen::Plain => {}
             }
+            // Who is there for one look only is gone in the next.
+            let passing = self.shared.borrow_mut().passing_clients.pop();
+            look.clients.extend(passing.map(|(user, transport)| client(user.as_deref(), 4998, transport)));
             look.clients.extend(
                 self.shared
                     .borrow()

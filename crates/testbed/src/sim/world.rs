@@ -67,6 +67,8 @@ pub struct World {
     pub accounts: Vec<Account>,
     /// Connected to every server beside the application.
     pub other_clients: Vec<(Option<String>, Transport)>,
+    /// Of these, each is connected in one look only, and one of them in each.
+    pub passing_clients: Vec<(Option<String>, Transport)>,
     /// Connected over the unix socket of every server.
     pub socket_users: Vec<String>,
     pub transfers: Vec<Transfer>,
@@ -141,6 +143,7 @@ impl World {
             app: App::default(),
             accounts: accounts(),
             other_clients: vec![],
+            passing_clients: vec![],
             socket_users: vec![],
             transfers: vec![],
             transfers_slower_ms: 0,

@@ -182,6 +182,12 @@ fn of_single_clients_only_those_that_may_be_of_an_account_stop_it() {
     assert!(why.contains("report@10.0.0.1:4999 on n1 sent nothing"), "{why}");
     assert_eq!(refused(vec![(user("report"), Unknown)], &["report"]), None);
     assert_eq!(refused(vec![(user("report"), OverTls), (user("root"), Unknown)], &[]), None);
+    // Gone before the next look, it is no better known.
+    let rig = sealed();
+    rig.shared.borrow_mut().passing_clients = vec![(user("report"), Unknown)];
+    let one = Operator::new(&rig, "root@db1");
+    let why = one.apply(&one.plan(&accounts(Verb::Enable)).expect("a plan")).text();
+    assert!(why.contains("report@10.0.0.1:4998 on n1 sent nothing"), "{why}");
     // Nobody knows whose it is.
     let why = refused(vec![(None, Cleartext)], &["report"]).expect("refused");
     assert!(why.contains("with which account is not known"), "{why}");
