@@ -135,7 +135,7 @@ pub fn lay_out(lab: &LabFile, programs: &SshPrograms, lab_number: u8) -> Result<
     fs::create_dir_all(&dir).map_err(LabError::io(format!("make {}", dir.display())))?;
     key(programs, &dir.join("user"))?;
     let (mut config, mut known) = (String::new(), String::new());
-    for (at, node) in lab.nodes.iter().enumerate() {
+    for (at, node) in lab.nodes.iter().chain(&lab.arbitrators).enumerate() {
         let last = FIRST.wrapping_add(u8::try_from(at + 1).unwrap_or(u8::MAX));
         let address = control_address(lab_number, last);
         let host_key = dir.join(format!("{}-host", node.name));

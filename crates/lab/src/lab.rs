@@ -28,6 +28,8 @@ pub struct LabOptions {
     pub servers: Servers,
     pub sst_method: SstMethod,
     pub nodes: u8,
+    /// Of the cluster, without data (garbd).
+    pub arbitrators: u8,
     /// False for servers that are no cluster.
     pub galera: bool,
     /// The first node is the source of all others.
@@ -91,6 +93,7 @@ impl Lab {
             app_host_pid: None,
             provider_options: options.provider_options.clone(),
             nodes: vec![],
+            arbitrators: vec![],
             strangers: vec![],
             node_dirs: BTreeSet::new(),
             supervisor_pid: 0,
@@ -98,7 +101,12 @@ impl Lab {
         };
         file.nodes =
             (1..=options.nodes).map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n)).collect();
-        file.node_dirs = file.nodes.iter().map(|node| node.name.clone()).collect();
+        // Their numbers follow those of the nodes.
+        file.arbitrators = (1..=options.arbitrators)
+            .map(|n| NodeSpec::new(&format!("garb{n}"), &file, options.number, options.nodes.saturating_add(n)))
+            .collect();
+        let members = file.nodes.iter().chain(&file.arbitrators);
+        file.node_dirs = members.map(|node| node.name.clone()).collect();
         // Nothing was written yet.
         ports::refuse_taken(&file)?;
         fs::create_dir_all(dir).map_err(LabError::io(format!("make {}", dir.display())))?;
@@ -140,6 +148,9 @@ impl Lab {
         for node in &lab.file.nodes {
             lab.lay_out(node, &lab.file.cluster_address())?;
         }
+        for arbitrator in &lab.file.arbitrators {
+            lab.lay_out_arbitrator(arbitrator)?;
+        }
         if options.keep {
             lab.at_drop = AtDrop::Run;
         }
@@ -180,6 +191,15 @@ impl Lab {
             fs::write(&path, text).map_err(LabError::io(format!("write {}", path.display())))?;
         }
         Ok(())
+    }
+
+    fn lay_out_arbitrator(&self, node: &NodeSpec) -> Result<(), LabError> {
+        for dir in [node.dir.join("etc"), node.dir.join("log"), node.state_dir()] {
+            fs::create_dir_all(&dir).map_err(LabError::io(format!("make {}", dir.display())))?;
+        }
+        let path = node.garb_file();
+        fs::write(&path, crate::layout::garb_file(&self.file, node))
+            .map_err(LabError::io(format!("write {}", path.display())))
     }
 
     /// One more node of the same cluster, not started; it finds the others by the cluster address.

@@ -69,6 +69,10 @@ impl NodeSpec {
     pub fn conf_d(&self) -> PathBuf {
         self.dir.join("etc/conf.d")
     }
+    /// Of an arbitrator, what `/etc/default/garb` is.
+    pub fn garb_file(&self) -> PathBuf {
+        self.dir.join("etc/garb")
+    }
     pub fn tls_dir(&self) -> PathBuf {
         self.dir.join("etc/ssl")
     }
@@ -117,6 +121,9 @@ pub struct LabFile {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub provider_options: String,
     pub nodes: Vec<NodeSpec>,
+    /// Members of the cluster without data (garbd).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arbitrators: Vec<NodeSpec>,
     /// Servers that run in the lab and are not of the cluster.
     pub strangers: Vec<NodeSpec>,
     /// Directories that were made for nodes, also for strangers that are forgotten: what ends with the lab.
@@ -168,7 +175,10 @@ impl LabFile {
         fs::rename(&temp, &path).map_err(LabError::io(format!("rename to {}", path.display())))
     }
     pub fn node(&self, name: &str) -> Option<&NodeSpec> {
-        self.nodes.iter().chain(&self.strangers).find(|node| node.name == name)
+        self.nodes.iter().chain(&self.arbitrators).chain(&self.strangers).find(|node| node.name == name)
+    }
+    pub fn is_arbitrator(&self, name: &str) -> bool {
+        self.arbitrators.iter().any(|node| node.name == name)
     }
     pub fn control_socket(&self) -> PathBuf {
         self.dir.join("control")
@@ -196,6 +206,20 @@ pub fn known_as(ip: IpAddr) -> IpAddr {
         },
         IpAddr::V6(_) => ip,
     }
+}
+
+/// Variables of an arbitrator's start script, as Debian's package has them in `/etc/default/garb`.
+pub fn garb_file(lab: &LabFile, arbitrator: &NodeSpec) -> String {
+    let nodes: Vec<String> = lab.nodes.iter().map(|node| node.address.to_string()).collect();
+    format!(
+        "# The lab's arbitrator. Its start script reads this file as a shell does.
+GALERA_NODES=\"{}\"\nGALERA_GROUP=\"{}\"\n\
+         GALERA_OPTIONS=\"gmcast.listen_addr=tcp://{}:{GALERA_PORT}\"\nLOG_FILE=\"{}\"\n",
+        nodes.join(","),
+        lab.cluster_name,
+        arbitrator.listens_at(),
+        arbitrator.log().display()
+    )
 }
 
 /// The option files of one node, split as Debian splits them: an entry file that includes a directory.

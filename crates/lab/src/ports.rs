@@ -13,7 +13,8 @@ use crate::layout::{GALERA_PORT, IST_PORT, LabFile, SQL_PORT, SST_PORT};
 pub fn refuse_taken(lab: &LabFile) -> Result<(), LabError> {
     let mut taken = Vec::new();
     let ports: &[u16] = if lab.galera { &[SQL_PORT, GALERA_PORT, IST_PORT, SST_PORT] } else { &[SQL_PORT] };
-    for node in &lab.nodes {
+    let arbitrators = lab.arbitrators.iter().map(|node| (node, &[GALERA_PORT][..]));
+    for (node, ports) in lab.nodes.iter().map(|node| (node, ports)).chain(arbitrators) {
         for address in [Some(node.address), node.behind].into_iter().flatten() {
             for &port in ports {
                 // The listener is closed again at once, without a connection: the port is free for the server.

@@ -213,6 +213,15 @@ impl Hosts {
             }
             self.0.push(host);
         }
+        for at in 0..file.arbitrators.len() {
+            let name = file.arbitrators.get(at).map(|one| one.name.clone()).unwrap_or_default();
+            let number = u8::try_from(names.len() + at + 1).unwrap_or(u8::MAX);
+            let host = hosts::start(file, &name, number, file.number)?;
+            if let Some(node) = file.arbitrators.get_mut(at) {
+                node.host_pid = pid(&host);
+            }
+            self.0.push(host);
+        }
         let app = hosts::start(file, hosts::APP_HOST, 0, file.number)?;
         file.app_host_pid = pid(&app);
         self.0.push(app);
@@ -300,6 +309,10 @@ fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>,
             front.relays.set_delay(Duration::from_millis(one_way_ms.into()));
             Ok(())
         }
+        // Its unit stops an arbitrator so: it does not always end on SIGTERM.
+        Ok(Request::Stop { node }) if LabFile::read(dir).is_ok_and(|lab| lab.is_arbitrator(&node)) => {
+            signal(&node, Signal::SIGINT, servers)
+        }
         Ok(Request::Stop { node }) => signal(&node, Signal::SIGTERM, servers),
         Ok(Request::Kill { node }) => signal(&node, Signal::SIGKILL, servers),
         Ok(Request::Keep) => prctl::set_pdeathsig(None)
@@ -331,6 +344,9 @@ fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>,
     end
 }
 
+/// What the start script of its package (`garb-systemd`) does with the file.
+const START_ARBITRATOR: &str = r#". "$1"; exec "$2" -a "gcomm://$GALERA_NODES" -g "$GALERA_GROUP" -o "$GALERA_OPTIONS" -l "$LOG_FILE""#;
+
 fn start(
     dir: &Path,
     name: &str,
@@ -355,10 +371,16 @@ fn start(
         Some(pid) => command.arg("__server_at").arg(pid.to_string()),
         None => command.arg("__server"),
     };
+    if file.is_arbitrator(name) {
+        command.args(["/bin/sh", "-c", START_ARBITRATOR, "sh"]).arg(node.garb_file());
+        command.arg(file.servers.program("garbd"));
+    } else {
+        command
+            .args(file.servers.command())
+            .arg(format!("--defaults-file={}", node.my_cnf().display()))
+            .args(args);
+    }
     let child = command
-        .args(file.servers.command())
-        .arg(format!("--defaults-file={}", node.my_cnf().display()))
-        .args(args)
         .env_clear()
         .envs(file.servers.environment())
         .env("HOME", &node.dir)

@@ -278,6 +278,30 @@ pub fn join(up: &Up, name: &str, members: usize) -> Result<NodeView, OpsError> {
     synced(&up.cluster, &up.lab, name, members)
 }
 
+/// Starts an arbitrator and waits until the first node counts it.
+///
+/// # Errors
+/// It ends, or does not join.
+pub fn join_arbitrator(up: &Up, name: &str) -> Result<(), OpsError> {
+    up.lab.start(name, &[], Wait::Nothing)?;
+    let Some(first) = up.cluster.nodes.first() else { return Ok(()) };
+    let mut node = up.cluster.live_node(first);
+    let deadline = Instant::now() + Duration::from_millis(SYNCED_MS_MAX);
+    while node.view().map_or(0, |view| view.arbitrators()) == 0 {
+        if let lab::supervisor::NodeState::Ended { how } = up.lab.state(name)? {
+            return Err(OpsError::internal(format!("the arbitrator {name} ended"), how));
+        }
+        if Instant::now() > deadline {
+            return Err(OpsError::internal(
+                format!("the arbitrator {name} did not join"),
+                format!("no node counts it after {SYNCED_MS_MAX} ms"),
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    Ok(())
+}
+
 /// Waits until `name` is Synced; fails as soon as its process has ended.
 pub fn synced(cluster: &Cluster, lab: &Lab, name: &str, members: usize) -> Result<NodeView, OpsError> {
     let never = AtomicBool::new(false);

@@ -171,6 +171,9 @@ pub struct LabUpArgs {
     /// Make each node a host of its own, with a network and a sshd, and reach it by ssh only
     #[arg(long, conflicts_with_all = ["no_namespace", "relay"])]
     pub hosts: bool,
+    /// Add an arbitrator (garbd) to the cluster
+    #[arg(long)]
+    pub arbitrator: bool,
     /// SST method of joiners; default: rsync, or mariabackup with --relay
     #[arg(long, value_enum, value_name = "METHOD")]
     pub sst: Option<Sst>,
@@ -212,13 +215,13 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
                 return Ok(0);
             }
             println!("lab {} in {}", file.name, file.dir.display());
-            for node in &file.nodes {
+            for node in file.nodes.iter().chain(&file.arbitrators) {
                 let state = match answer.nodes.get(&node.name) {
                     Some(NodeState::Running { pid }) => format!("running, pid {pid}"),
                     Some(NodeState::Ended { how }) => format!("stopped: {how}"),
                     _ => "not started".into(),
                 };
-                println!("  {:<4} {:<12} {state}", node.name, node.address);
+                println!("  {:<5} {:<12} {state}", node.name, node.address);
             }
             Ok(0)
         }
@@ -310,6 +313,20 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
     let dir = args.lab.dir.clone().unwrap_or_else(|| labs::default_dir("lab"));
     ::lab::remains::make_room(&dir)?;
     let servers = servers(args)?;
+    if args.arbitrator && args.kind != LabKind::Galera {
+        return Err(OpsError::usage(
+            "only a Galera cluster has an arbitrator",
+            "--arbitrator was given with another kind of lab",
+            "sealion lab up galera --arbitrator",
+        ));
+    }
+    if args.arbitrator && args.relay {
+        return Err(OpsError::usage(
+            "a lab with relays has no arbitrator",
+            "the relays stand in front of servers only",
+            "leave out --relay or --arbitrator",
+        ));
+    }
     let namespace = if args.hosts { namespace_of_hosts(&dir)? } else { namespace(args.no_namespace)? };
     let relay = args.relay || !::lab::namespace::may_capture();
     let nodes = match args.kind {
@@ -323,6 +340,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         servers,
         sst_method: sst_method(args.sst, relay),
         nodes,
+        arbitrators: u8::from(args.arbitrator),
         galera: args.kind == LabKind::Galera,
         replicas: args.kind == LabKind::Replicas,
         number: if namespace { 1 } else { 2 },
@@ -341,6 +359,10 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         for n in 2..=nodes {
             eprintln!("n{n} joins by {}", up.lab.file.sst_method.as_str());
             labs::join(&up, &format!("n{n}"), usize::from(n))?;
+        }
+        for arbitrator in up.lab.file.arbitrators.clone() {
+            eprintln!("{} joins without data", arbitrator.name);
+            labs::join_arbitrator(&up, &arbitrator.name)?;
         }
     }
     if args.tls && args.kind == LabKind::Mariadb {
