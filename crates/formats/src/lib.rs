@@ -2,7 +2,7 @@
 //!
 //! This crate knows no file system, no socket and no clock: a buffer comes in, a value or an error goes out. Who reads
 //! the file, and with which rights, is decided above. Start with [`optfile`] (one option file), [`mylogin`]
-//! (`.mylogin.cnf`), [`settings`] (what applications keep their settings in), or, of what a server keeps, [`innodb`],
+//! (`.mylogin.cnf`), [`settings`] (what applications keep their settings in), [`shell_vars`] (`/etc/default/garb`), or, of what a server keeps, [`innodb`],
 //! [`binlog`] and [`aria`], or, of what backup tools write, [`xbstream`], [`xbcrypt`], [`qpress`] and [`lz4`].
 
 pub mod aria;
@@ -14,5 +14,6 @@ pub mod mylogin;
 pub mod optfile;
 pub mod qpress;
 pub mod settings;
+pub mod shell_vars;
 pub mod xbcrypt;
 pub mod xbstream;

@@ -1,5 +1,6 @@
 //! One node while it is planned for.
 
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use model::{Need, NodeName};
@@ -7,7 +8,7 @@ use server::NodeView;
 use server::options::Setting;
 
 use crate::by_hand;
-use crate::edit::{Edit, FileEdit, redacted_diff};
+use crate::edit::{Edit, FileEdit, Form, redacted_diff};
 use crate::files::{self, CA_FILE, CERT_FILE, KEY_FILE};
 use crate::needs;
 use crate::plan::{PlanError, refuse};
@@ -15,14 +16,12 @@ use crate::world::World;
 
 const FILE_BYTES_MAX: u64 = formats::optfile::OPTION_FILE_BYTES_MAX as u64;
 
-/// A node, and its file as it will be after the steps so far.
-pub struct NodeDraft {
+/// A member, with or without data, and its file as it will be after the steps so far.
+pub struct MemberDraft {
     pub name: NodeName,
     pub file: PathBuf,
+    pub form: Form,
     pub bytes: Vec<u8>,
-    pub group: String,
-    pub ssl_cert: String,
-    pub view: NodeView,
     pub tls_dir: PathBuf,
     pub state_dir: PathBuf,
     /// Key, certificate and CA are there and fit.
@@ -33,6 +32,27 @@ pub struct NodeDraft {
     pub names: String,
     pub start: Vec<String>,
     pub stop: Vec<String>,
+}
+
+/// A node.
+pub struct NodeDraft {
+    member: MemberDraft,
+    pub group: String,
+    pub ssl_cert: String,
+    pub view: NodeView,
+}
+
+impl Deref for NodeDraft {
+    type Target = MemberDraft;
+    fn deref(&self) -> &MemberDraft {
+        &self.member
+    }
+}
+
+impl DerefMut for NodeDraft {
+    fn deref_mut(&mut self) -> &mut MemberDraft {
+        &mut self.member
+    }
 }
 
 /// One change of the file, with what a step says of it.
@@ -49,7 +69,6 @@ impl NodeDraft {
     /// It cannot be asked, or no option file has such a setting.
     pub fn of(world: &mut World<'_>, name: &NodeName) -> Result<(Self, Setting), PlanError> {
         let topology = world.topology;
-        let has_files = files::lies(world, name).map_err(refuse)?.serial().is_some();
         let node = world.node(name).map_err(refuse)?;
         let view = node.view().map_err(refuse)?;
         let effective = node.effective().map_err(refuse)?;
@@ -65,54 +84,13 @@ impl NodeDraft {
                 ))
             })?
             .clone();
-        let bytes = node
-            .host()
-            .read(&setting.file, FILE_BYTES_MAX)
-            .map_err(refuse)?
-            .ok_or_else(|| refuse(format!("{} is gone", setting.file.display())))?;
-        let spec = node.spec();
-        let mut is_bare = true;
-        for file in [KEY_FILE, CERT_FILE, CA_FILE] {
-            is_bare &= node.host().facts(&spec.tls_dir.join(file)).map_err(refuse)?.is_none();
-        }
         let draft = Self {
-            name: spec.name.clone(),
-            file: setting.file.clone(),
-            bytes,
+            member: MemberDraft::of(world, name, &setting.file, Form::Options)?,
             group: setting.group.clone(),
             ssl_cert: view.variable("ssl_cert").unwrap_or("").to_owned(),
-            tls_dir: spec.tls_dir.clone(),
-            state_dir: spec.state_dir.clone(),
-            has_files,
-            is_bare,
-            names: by_hand::alternative_names(spec),
-            start: spec.service.start_command(),
-            stop: spec.service.stop_command(),
             view,
         };
         Ok((draft, setting))
-    }
-
-    pub fn path(&self, file: &str) -> String {
-        self.tls_dir.join(file).display().to_string()
-    }
-
-    /// Plans `edits` on the file as it will be by then.
-    pub fn edit(&mut self, edits: Vec<Edit>) -> Result<PlannedEdit, PlanError> {
-        let (edit, after) = FileEdit::plan(&self.file, &self.bytes, edits).map_err(refuse)?;
-        let diff = redacted_diff(&self.file, &self.bytes, &after);
-        let needs = if edit.is_no_op() {
-            vec![]
-        } else {
-            needs::file_edit(&self.name, &self.file, &self.state_dir, &self.bytes, &after)
-        };
-        self.bytes = after;
-        Ok(PlannedEdit { edit, diff: if diff.is_empty() { vec![] } else { vec![diff] }, needs })
-    }
-
-    /// Room for its key files in each of these directories.
-    pub fn key_file_needs(&self, dirs: &[&Path]) -> Vec<Need> {
-        dirs.iter().map(|dir| needs::key_files(Some(&self.name), dir)).collect()
     }
 
     pub fn set(&self, key: &str, value: String) -> Edit {
@@ -132,5 +110,61 @@ impl NodeDraft {
 
     pub fn offer_no_tls(&self) -> Vec<Edit> {
         ["ssl_ca", "ssl_cert", "ssl_key"].map(|key| self.unset(key)).to_vec()
+    }
+}
+
+impl MemberDraft {
+    /// The member as it is now, with the file that its options stand in.
+    ///
+    /// # Errors
+    /// The file cannot be read, or what lies in its TLS directory cannot be told.
+    pub fn of(world: &mut World<'_>, name: &NodeName, file: &Path, form: Form) -> Result<Self, PlanError> {
+        let has_files = files::lies(world, name).map_err(refuse)?.serial().is_some();
+        let member = world.member(name).map_err(refuse)?;
+        let bytes = member
+            .host()
+            .read(file, FILE_BYTES_MAX)
+            .map_err(refuse)?
+            .ok_or_else(|| refuse(format!("{} is gone", file.display())))?;
+        let spec = member.spec();
+        let mut is_bare = true;
+        for file in [KEY_FILE, CERT_FILE, CA_FILE] {
+            is_bare &= member.host().facts(&spec.tls_dir.join(file)).map_err(refuse)?.is_none();
+        }
+        Ok(Self {
+            name: spec.name.clone(),
+            file: file.to_owned(),
+            form,
+            bytes,
+            tls_dir: spec.tls_dir.clone(),
+            state_dir: spec.state_dir.clone(),
+            has_files,
+            is_bare,
+            names: by_hand::alternative_names(spec),
+            start: spec.service.start_command(),
+            stop: spec.service.stop_command(),
+        })
+    }
+
+    pub fn path(&self, file: &str) -> String {
+        self.tls_dir.join(file).display().to_string()
+    }
+
+    /// Plans `edits` on the file as it will be by then.
+    pub fn edit(&mut self, edits: Vec<Edit>) -> Result<PlannedEdit, PlanError> {
+        let (edit, after) = FileEdit::plan_in(self.form, &self.file, &self.bytes, edits).map_err(refuse)?;
+        let diff = redacted_diff(&self.file, &self.bytes, &after);
+        let needs = if edit.is_no_op() {
+            vec![]
+        } else {
+            needs::file_edit(&self.name, &self.file, &self.state_dir, &self.bytes, &after)
+        };
+        self.bytes = after;
+        Ok(PlannedEdit { edit, diff: if diff.is_empty() { vec![] } else { vec![diff] }, needs })
+    }
+
+    /// Room for its key files in each of these directories.
+    pub fn key_file_needs(&self, dirs: &[&Path]) -> Vec<Need> {
+        dirs.iter().map(|dir| needs::key_files(Some(&self.name), dir)).collect()
     }
 }

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use change::Direction;
 use formats::optfile::{Item, OptionFile, groups_equal, shown_line};
+use formats::shell_vars::ShellVars;
 use host::HostError;
 use openssl::sha::sha256;
 use serde::{Deserialize, Serialize};
-use server::WriteNode;
+use server::WriteMember;
 
 use crate::unified;
 
@@ -34,10 +35,84 @@ pub enum Was {
     Value(String),
 }
 
+/// What kind of file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// Of a server.
+    #[default]
+    Options,
+    /// Variables that a start script reads; there are no groups.
+    ShellVars,
+}
+
+impl Form {
+    fn is_options(&self) -> bool {
+        *self == Self::Options
+    }
+}
+
+/// A file that was read as what it is.
+enum Parsed {
+    Options(OptionFile),
+    ShellVars(ShellVars),
+}
+
+impl Parsed {
+    fn of(form: Form, bytes: &[u8], name: &str) -> Result<Self, String> {
+        match form {
+            Form::Options => OptionFile::parse(bytes, name).map(Self::Options).map_err(|error| error.to_string()),
+            Form::ShellVars => ShellVars::parse(bytes, name).map(Self::ShellVars).map_err(|error| error.to_string()),
+        }
+    }
+
+    fn set(&mut self, group: &str, key: &str, value: &str) -> Result<(), String> {
+        match self {
+            Self::Options(file) => file.set(group, key, value).map_err(|error| error.to_string()),
+            Self::ShellVars(file) => file.set(key, value).map_err(|error| error.to_string()),
+        }
+    }
+
+    fn remove(&mut self, group: &str, key: &str) {
+        match self {
+            Self::Options(file) => {
+                file.remove(group, key);
+            }
+            Self::ShellVars(file) => {
+                file.remove(key);
+            }
+        }
+    }
+
+    fn remove_group(&mut self, group: &str) {
+        if let Self::Options(file) = self {
+            file.remove_group(group);
+        }
+    }
+
+    fn has_options_in(&self, group: &str) -> bool {
+        match self {
+            Self::Options(file) => file
+                .items()
+                .any(|item| matches!(item, Item::Option(option) if groups_equal(option.group, group))),
+            Self::ShellVars(_) => true,
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Options(file) => file.to_bytes().to_vec(),
+            Self::ShellVars(file) => file.to_bytes(),
+        }
+    }
+}
+
 /// Never holds the file's other lines, which may have passwords in them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEdit {
     pub file: PathBuf,
+    #[serde(default, skip_serializing_if = "Form::is_options")]
+    pub form: Form,
     pub edits: Vec<Edit>,
     /// One for each edit: so that a file that somebody else changed elsewhere can still be edited, and put back.
     #[serde(default)]
@@ -71,10 +146,22 @@ impl FileStand {
     }
 }
 
-fn was_of(file: &OptionFile, edit: &Edit) -> Was {
+fn was_of(file: &Parsed, edit: &Edit) -> Was {
     let (group, key) = match edit {
         Edit::Set { group, key, .. } | Edit::Remove { group, key } => (group, Some(key)),
         Edit::RemoveGroup { group } => (group, None),
+    };
+    let file = match (file, key) {
+        (Parsed::Options(file), _) => file,
+        (Parsed::ShellVars(_), None) => return Was::NoGroup,
+        // A value that is no literal is none that we wrote, nor one that was planned on.
+        (Parsed::ShellVars(file), Some(key)) => {
+            return match file.get(key) {
+                Ok(None) => Was::Absent,
+                Ok(Some((value, _))) => Was::Value(value.to_owned()),
+                Err(_) => Was::Bare,
+            };
+        }
     };
     let has_group =
         file.items().any(|item| matches!(item, Item::Group { name, .. } if groups_equal(name, group)));
@@ -101,33 +188,38 @@ pub fn hash(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// The option file's own text: file, line, why, next.
-pub fn apply(bytes: &[u8], name: &str, edits: &[Edit]) -> Result<Vec<u8>, String> {
-    let mut file = OptionFile::parse(bytes, name).map_err(|error| error.to_string())?;
+fn apply(form: Form, bytes: &[u8], name: &str, edits: &[Edit]) -> Result<Vec<u8>, String> {
+    let mut file = Parsed::of(form, bytes, name)?;
     for edit in edits {
         match edit {
-            Edit::Set { group, key, value } => {
-                file.set(group, key, value).map_err(|error| error.to_string())?;
-            }
-            Edit::Remove { group, key } => {
-                file.remove(group, key);
-            }
-            Edit::RemoveGroup { group } => {
-                file.remove_group(group);
-            }
+            Edit::Set { group, key, value } => file.set(group, key, value)?,
+            Edit::Remove { group, key } => file.remove(group, key),
+            Edit::RemoveGroup { group } => file.remove_group(group),
         }
     }
-    Ok(file.to_bytes().to_vec())
+    Ok(file.to_bytes())
 }
 
 impl FileEdit {
     /// Plans `edits` on `bytes`; returns the bytes that follow, for the next step to build on.
     pub fn plan(file: &Path, bytes: &[u8], edits: Vec<Edit>) -> Result<(Self, Vec<u8>), String> {
+        Self::plan_in(Form::Options, file, bytes, edits)
+    }
+
+    /// The same of a file of another form.
+    pub fn plan_in(
+        form: Form,
+        file: &Path,
+        bytes: &[u8],
+        edits: Vec<Edit>,
+    ) -> Result<(Self, Vec<u8>), String> {
         let name = file.display().to_string();
-        let after = apply(bytes, &name, &edits)?;
-        let before = OptionFile::parse(bytes, &name).map_err(|error| error.to_string())?;
+        let after = apply(form, bytes, &name, &edits)?;
+        let before = Parsed::of(form, bytes, &name)?;
         let was = edits.iter().map(|edit| was_of(&before, edit)).collect();
         let edit = Self {
             file: file.to_owned(),
+            form,
             edits,
             was,
             sha256_before: hash(bytes),
@@ -140,14 +232,14 @@ impl FileEdit {
         self.sha256_before == self.sha256_after
     }
 
-    fn read(&self, node: &dyn WriteNode) -> Result<Vec<u8>, String> {
+    fn read(&self, node: &dyn WriteMember) -> Result<Vec<u8>, String> {
         node.host()
             .read(&self.file, FILE_BYTES_MAX)
             .map_err(|error| error.to_string())?
             .ok_or_else(|| format!("{} is gone", self.file.display()))
     }
 
-    pub fn stand(&self, node: &dyn WriteNode) -> Result<FileStand, String> {
+    pub fn stand(&self, node: &dyn WriteMember) -> Result<FileStand, String> {
         Ok(self.stand_of(&self.read(node)?))
     }
 
@@ -163,7 +255,7 @@ impl FileEdit {
 
     /// A file with other bytes than planned: somebody else's lines are theirs, and no reason to stop, while ours are known.
     fn merged_stand(&self, bytes: &[u8]) -> FileStand {
-        let Ok(file) = OptionFile::parse(bytes, &self.file.display().to_string()) else {
+        let Ok(file) = Parsed::of(self.form, bytes, &self.file.display().to_string()) else {
             return FileStand::Foreign;
         };
         if self.was.len() != self.edits.len() {
@@ -190,7 +282,7 @@ impl FileEdit {
     }
 
     /// Why a file in which somebody else changed our lines stops the change, with the difference and where the copies are.
-    pub fn foreign(&self, node: &dyn WriteNode) -> String {
+    pub fn foreign(&self, node: &dyn WriteMember) -> String {
         let now = self.read(node).unwrap_or_default();
         let copies: Vec<(&str, &String)> =
             [("as sealion wrote it", &self.sha256_after), ("as it was before", &self.sha256_before)]
@@ -205,6 +297,7 @@ impl FileEdit {
             .edits
             .iter()
             .map(|edit| match edit {
+                Edit::Set { key, .. } | Edit::Remove { key, .. } if self.form == Form::ShellVars => key.clone(),
                 Edit::Set { group, key, .. } | Edit::Remove { group, key } => format!("[{group}] {key}"),
                 Edit::RemoveGroup { group } => format!("[{group}]"),
             })
@@ -225,17 +318,17 @@ impl FileEdit {
         )
     }
 
-    fn backup_path(node: &dyn WriteNode, sha256: &str) -> PathBuf {
+    fn backup_path(node: &dyn WriteMember, sha256: &str) -> PathBuf {
         node.spec().state_dir.join("files").join(sha256)
     }
 
-    fn backup(node: &dyn WriteNode, sha256: &str) -> Option<Vec<u8>> {
+    fn backup(node: &dyn WriteMember, sha256: &str) -> Option<Vec<u8>> {
         let bytes = node.host().read(&Self::backup_path(node, sha256), FILE_BYTES_MAX).ok()??;
         (hash(&bytes) == sha256).then_some(bytes)
     }
 
     /// Keeps both beside the journal, then writes the new bytes where the old ones still are.
-    fn write(&self, node: &mut dyn WriteNode, before: &[u8], after: &[u8]) -> Result<(), String> {
+    fn write(&self, node: &mut dyn WriteMember, before: &[u8], after: &[u8]) -> Result<(), String> {
         let dir = node.spec().state_dir.join("files");
         let (keep_before, keep_after) =
             (Self::backup_path(node, &hash(before)), Self::backup_path(node, &hash(after)));
@@ -254,7 +347,7 @@ impl FileEdit {
     }
 
     /// Writes the new bytes, keeping the old ones beside the journal for undo. Says so, where somebody else's lines were kept.
-    pub fn apply(&self, node: &mut dyn WriteNode) -> Result<Option<String>, String> {
+    pub fn apply(&self, node: &mut dyn WriteMember) -> Result<Option<String>, String> {
         let before = self.read(node)?;
         let stand = self.stand_of(&before);
         match stand {
@@ -262,17 +355,17 @@ impl FileEdit {
             FileStand::Foreign => return Err(self.foreign(node)),
             FileStand::Before | FileStand::MergedBefore => {}
         }
-        let after = apply(&before, &self.file.display().to_string(), &self.edits)?;
+        let after = apply(self.form, &before, &self.file.display().to_string(), &self.edits)?;
         self.write(node, &before, &after)?;
         Ok((stand == FileStand::MergedBefore).then(|| self.merged_note(node)))
     }
 
-    fn merged_note(&self, node: &dyn WriteNode) -> String {
+    fn merged_note(&self, node: &dyn WriteMember) -> String {
         format!("{}: lines in {} that somebody else changed were kept", node.name(), self.file.display())
     }
 
     /// Puts the old bytes back where the file is still what we wrote, and our own lines where somebody else changed others.
-    pub fn revert(&self, node: &mut dyn WriteNode) -> Result<Option<String>, String> {
+    pub fn revert(&self, node: &mut dyn WriteMember) -> Result<Option<String>, String> {
         let now = self.read(node)?;
         match self.stand_of(&now) {
             FileStand::Before | FileStand::NoOp | FileStand::MergedBefore => return Ok(None),
@@ -296,7 +389,7 @@ impl FileEdit {
     /// The file with our options as they were.
     fn without_ours(&self, bytes: &[u8]) -> Result<Vec<u8>, String> {
         let name = self.file.display().to_string();
-        let mut file = OptionFile::parse(bytes, &name).map_err(|error| error.to_string())?;
+        let mut file = Parsed::of(self.form, bytes, &name)?;
         if self.was.len() != self.edits.len() {
             return Err(format!(
                 "{name}: this plan does not say what its options were before; put them back by hand"
@@ -307,16 +400,11 @@ impl FileEdit {
                 return Err(format!("{name}: a whole group was removed; put it back by hand"));
             };
             match was {
-                Was::Value(value) => file.set(group, key, value).map_err(|error| error.to_string())?,
-                Was::Absent => {
-                    file.remove(group, key);
-                }
+                Was::Value(value) => file.set(group, key, value)?,
+                Was::Absent => file.remove(group, key),
                 Was::NoGroup => {
                     file.remove(group, key);
-                    let is_empty = !file.items().any(
-                        |item| matches!(item, Item::Option(option) if groups_equal(option.group, group)),
-                    );
-                    if is_empty {
+                    if !file.has_options_in(group) {
                         file.remove_group(group);
                     }
                 }
@@ -325,7 +413,7 @@ impl FileEdit {
                 }
             }
         }
-        Ok(file.to_bytes().to_vec())
+        Ok(file.to_bytes())
     }
 }
 

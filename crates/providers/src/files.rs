@@ -7,13 +7,12 @@ use std::path::PathBuf;
 use change::StepError;
 use model::NodeName;
 use secrecy::ExposeSecret;
-use server::WriteNode;
+use server::WriteMember;
 use trust::{Ca, LeafSpec};
 
 pub use server::node::{CA_FILE, CERT_FILE, KEY_FILE};
 
 use crate::edit::hash;
-use crate::owner;
 use crate::preflight::clocks;
 use crate::steps::fail;
 use crate::world::World;
@@ -30,7 +29,7 @@ pub fn issue(world: &mut World<'_>, name: &NodeName) -> Result<(trust::Leaf, Str
     }
     let ca = Ca::open(&world.authority.dir, &world.authority.passphrase).map_err(fail)?;
     let (key, leaf_days, now) = (world.authority.key, world.authority.leaf_days, world.unix_s());
-    let spec = world.node(name)?.spec().clone();
+    let spec = world.member(name)?.spec().clone();
     let mut dns = vec![name.to_string()];
     let mut ips = Vec::new();
     for word in std::iter::once(&spec.address).chain(&spec.names) {
@@ -59,7 +58,7 @@ pub fn issue(world: &mut World<'_>, name: &NodeName) -> Result<(trust::Leaf, Str
 }
 
 /// Puts a leaf and its CA on a node.
-pub fn place(node: &mut dyn WriteNode, leaf: &trust::Leaf, ca_pem: &str) -> Result<(), StepError> {
+pub fn place(node: &mut dyn WriteMember, leaf: &trust::Leaf, ca_pem: &str) -> Result<(), StepError> {
     let key = leaf.key_pem.expose_secret().as_bytes();
     place_bytes(node, [key, leaf.cert_pem.as_bytes(), ca_pem.as_bytes()])
 }
@@ -75,7 +74,7 @@ const PLACED_BYTES_MAX: u64 = 64 * 1024;
 
 type Hashes = BTreeMap<String, String>;
 
-fn placed(node: &dyn WriteNode) -> Result<Hashes, StepError> {
+fn placed(node: &dyn WriteMember) -> Result<Hashes, StepError> {
     let path = node.spec().state_dir.join(PLACED_FILE);
     match node.host().read(&path, PLACED_BYTES_MAX).map_err(fail)? {
         None => Ok(Hashes::new()),
@@ -90,7 +89,7 @@ fn placed(node: &dyn WriteNode) -> Result<Hashes, StepError> {
 }
 
 /// Which of the three files are there, and whether they are those that sealion placed. `None` as bytes: not there.
-pub fn in_place(node: &dyn WriteNode) -> Result<Vec<(&'static str, bool)>, StepError> {
+pub fn in_place(node: &dyn WriteMember) -> Result<Vec<(&'static str, bool)>, StepError> {
     let hashes = placed(node)?;
     let dir = &node.spec().tls_dir;
     let mut found = Vec::new();
@@ -102,13 +101,13 @@ pub fn in_place(node: &dyn WriteNode) -> Result<Vec<(&'static str, bool)>, StepE
     Ok(found)
 }
 
-fn incoming(node: &dyn WriteNode) -> PathBuf {
+fn incoming(node: &dyn WriteMember) -> PathBuf {
     node.spec().state_dir.join("incoming")
 }
 
 /// Replaces key, certificate and CA as one: they are complete in sealion's own directory first. A power cut between two
 /// renames leaves a pair that does not match, with which the server does not start; [`finish_placing`] then goes on.
-pub fn place_bytes(node: &mut dyn WriteNode, files: [&[u8]; 3]) -> Result<(), StepError> {
+pub fn place_bytes(node: &mut dyn WriteMember, files: [&[u8]; 3]) -> Result<(), StepError> {
     discard_incoming(node)?;
     let dir = incoming(node);
     let host = node.write_host();
@@ -127,13 +126,13 @@ pub fn place_bytes(node: &mut dyn WriteNode, files: [&[u8]; 3]) -> Result<(), St
 }
 
 /// Goes on with a replacement that was cut short; nothing if there is none. To be called before a server is started.
-pub fn finish_placing(node: &mut dyn WriteNode) -> Result<(), StepError> {
+pub fn finish_placing(node: &mut dyn WriteMember) -> Result<(), StepError> {
     let from = incoming(node);
     let is_ready = node.host().facts(&from.join(READY)).map_err(fail)?.is_some();
     if is_ready {
         let dir = node.spec().tls_dir.clone();
         // The server's own user must read them, and nobody else: as the owner of the running process or of the datadir.
-        let owner = owner::of_server(node);
+        let owner = node.owner();
         let host = node.write_host();
         let group = host.facts(&dir).map_err(fail)?.map(|facts| facts.gid);
         let owner = owner.map(|(uid, gid)| (uid, group.unwrap_or(gid)));
@@ -150,7 +149,7 @@ pub fn finish_placing(node: &mut dyn WriteNode) -> Result<(), StepError> {
 }
 
 /// Removes the files that sealion placed, by their hashes, and returns which those were. Others are left.
-pub fn remove_placed(node: &mut dyn WriteNode) -> Result<Vec<PathBuf>, StepError> {
+pub fn remove_placed(node: &mut dyn WriteMember) -> Result<Vec<PathBuf>, StepError> {
     let spec = node.spec().clone();
     let found = in_place(node)?;
     let host = node.write_host();
@@ -168,7 +167,7 @@ pub fn remove_placed(node: &mut dyn WriteNode) -> Result<Vec<PathBuf>, StepError
 }
 
 /// Whether a replacement was cut short.
-pub fn is_placing(node: &dyn WriteNode) -> Result<bool, StepError> {
+pub fn is_placing(node: &dyn WriteMember) -> Result<bool, StepError> {
     let dir = incoming(node);
     for name in [READY, KEY_FILE, CERT_FILE, CA_FILE] {
         if node.host().facts(&dir.join(name)).map_err(fail)?.is_some() {
@@ -179,7 +178,7 @@ pub fn is_placing(node: &dyn WriteNode) -> Result<bool, StepError> {
 }
 
 /// Leaves no key behind; the mark goes first, so that half of a set is never taken for a whole one.
-pub fn discard_incoming(node: &mut dyn WriteNode) -> Result<(), StepError> {
+pub fn discard_incoming(node: &mut dyn WriteMember) -> Result<(), StepError> {
     let dir = incoming(node);
     let host = node.write_host();
     for name in [READY, KEY_FILE, CERT_FILE, CA_FILE] {
@@ -212,7 +211,7 @@ impl Lies {
 /// A file is there and cannot be read: nobody can say what it holds, and nothing is written over it.
 pub fn lies(world: &mut World<'_>, name: &NodeName) -> Result<Lies, StepError> {
     let now = world.unix_s();
-    let node = world.node(name)?;
+    let node = world.member(name)?;
     let dir = node.spec().tls_dir.clone();
     let read = |file: &str| node.host().read(&dir.join(file), PEM_BYTES_MAX).map_err(fail);
     let (key, cert, ca) = (read(KEY_FILE)?, read(CERT_FILE)?, read(CA_FILE)?);

@@ -50,7 +50,7 @@ pub fn forget(world: &mut World<'_>, over: &[&Plan], needed: Option<&Plan>) -> V
 
 /// Whether something was there.
 fn forget_at(world: &mut World<'_>, name: &NodeName, place: &PathBuf) -> Result<bool, String> {
-    let node = world.node(name).map_err(|error| error.to_string())?;
+    let node = world.member(name).map_err(|error| error.to_string())?;
     let dir = node.spec().state_dir.join(place);
     let host = node.write_host();
     if host.facts(&dir).map_err(|error| error.to_string())?.is_none() {
@@ -82,8 +82,7 @@ pub fn forget_placed(world: &mut World<'_>, plan_id: &str, steps: &[&Step]) -> V
 }
 
 fn forget_placed_at(world: &mut World<'_>, name: &NodeName) -> Result<Vec<PathBuf>, String> {
-    let topology = world.topology;
-    let node = world.node(name).map_err(|error| error.to_string())?;
+    let node = world.member(name).map_err(|error| error.to_string())?;
     let dir = node.spec().tls_dir.display().to_string();
     let unknown = |error: change::StepError| {
         format!(
@@ -94,9 +93,12 @@ fn forget_placed_at(world: &mut World<'_>, name: &NodeName) -> Result<Vec<PathBu
     if files::in_place(node).map_err(unknown)?.iter().all(|(_, is_ours)| !is_ours) {
         return Ok(vec![]);
     }
-    match in_use(topology, node).map_err(unknown)? {
+    match in_use(world, name).map_err(unknown)? {
         Some(_) => Ok(vec![]),
-        None => files::remove_placed(node).map_err(|error| error.to_string()),
+        None => {
+            let node = world.member(name).map_err(|error| error.to_string())?;
+            files::remove_placed(node).map_err(|error| error.to_string())
+        }
     }
 }
 
@@ -107,7 +109,7 @@ fn forget_placed_at(world: &mut World<'_>, name: &NodeName) -> Result<Vec<PathBu
 pub fn missing(world: &mut World<'_>, steps: &[&Step]) -> Result<Vec<String>, String> {
     let mut missing = Vec::new();
     for (name, place) in steps.iter().filter_map(|step| Some((step.nodes.first()?.clone(), place(step)?))) {
-        let node = world.node(&name).map_err(|error| error.to_string())?;
+        let node = world.member(&name).map_err(|error| error.to_string())?;
         let key = node.spec().state_dir.join(place).join(KEY_FILE);
         if node.host().facts(&key).map_err(|error| format!("{name}: {error}"))?.is_none() {
             missing.push(name.to_string());

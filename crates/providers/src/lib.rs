@@ -17,7 +17,6 @@ pub mod galera;
 pub mod kept_keys;
 mod left;
 mod needs;
-mod owner;
 pub mod plan;
 mod plan_parts;
 pub mod preflight;

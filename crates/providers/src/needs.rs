@@ -87,7 +87,7 @@ fn room(world: &mut World<'_>, (node, dir): &Place, wanted: &Wanted<'_>) -> Opti
     let subject = node.as_ref().map_or_else(|| "this machine".to_owned(), ToString::to_string);
     let host: &dyn ReadHost = match node {
         None => &Local,
-        Some(name) => match world.node(name) {
+        Some(name) => match world.member(name) {
             Ok(node) => node.host(),
             Err(error) => return Some(problem(subject, "it is not known", error.0, "check the inventory")),
         },

@@ -6,7 +6,7 @@ use server::Flavour;
 use server::rights::{Rights, Use};
 
 use crate::by_hand;
-use crate::draft::{NodeDraft, PlannedEdit};
+use crate::draft::{MemberDraft, NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::needs;
 use crate::plan::{Builder, PlanError};
@@ -42,7 +42,7 @@ pub fn privileges(change: &Change, used_to: Use, flavour: Flavour) -> String {
 }
 
 /// The CA, and key and certificate of each node.
-pub fn key_files<'d>(world: &World<'_>, drafts: impl Iterator<Item = &'d NodeDraft>, builder: &mut Builder) {
+pub fn key_files<'d>(world: &World<'_>, drafts: impl Iterator<Item = &'d MemberDraft>, builder: &mut Builder) {
     let cluster = world.cluster.clone();
     builder
         .add(
@@ -125,7 +125,7 @@ pub fn prove(builder: &mut Builder, kinds: Vec<LinkKind>) {
 }
 
 /// Keys and certificates are removed: the last step of a change after which nothing uses them.
-pub fn retire<'d>(builder: &mut Builder, prefix: &str, drafts: impl Iterator<Item = &'d NodeDraft>) {
+pub fn retire<'d>(builder: &mut Builder, prefix: &str, drafts: impl Iterator<Item = &'d MemberDraft>) {
     for draft in drafts {
         let step = builder.add(
             format!("{prefix}.{}", draft.name),

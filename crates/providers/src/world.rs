@@ -9,7 +9,7 @@ use change::{Acted, Direction, Runner, StepCheck, StepError};
 use model::{Clock, Look, NodeName, Step};
 use secrecy::SecretString;
 use server::accounts::AccountName;
-use server::{NodeError, NodeView, WriteNode};
+use server::{ArbitratorView, NodeError, NodeView, WriteArbitrator, WriteMember, WriteNode};
 use trust::KeyKind;
 
 use crate::needs;
@@ -68,6 +68,8 @@ pub struct World<'a> {
     pub cluster: String,
     pub topology: &'static dyn Topology,
     pub nodes: Vec<Box<dyn WriteNode + 'a>>,
+    /// Members without data (garbd).
+    pub arbitrators: Vec<Box<dyn WriteArbitrator + 'a>>,
     pub look: Box<dyn Look + 'a>,
     pub authority: Authority,
     pub limits: Limits,
@@ -95,16 +97,44 @@ impl<'a> World<'a> {
             .iter_mut()
             .find(|node| node.name() == name)
             .map(|node| &mut **node)
-            .ok_or_else(|| StepError(format!("{name} is in the plan but not in the inventory")))
+            .ok_or_else(|| unknown(name))
+    }
+
+    /// A node or an arbitrator.
+    pub fn member(&mut self, name: &NodeName) -> Result<&mut (dyn WriteMember + 'a), StepError> {
+        if let Some(at) = self.arbitrators.iter().position(|one| one.name() == name) {
+            return Ok(&mut **self.arbitrators.get_mut(at).ok_or_else(|| unknown(name))?);
+        }
+        Ok(self.node(name)?)
+    }
+
+    pub fn arbitrator(&mut self, name: &NodeName) -> Option<&mut (dyn WriteArbitrator + 'a)> {
+        self.arbitrators.iter_mut().find(|one| one.name() == name).map(|one| &mut **one)
+    }
+
+    /// How many are to be counted when all are there.
+    pub fn members(&self) -> usize {
+        self.nodes.len() + self.arbitrators.len()
     }
 
     pub fn names(&self) -> Vec<NodeName> {
         self.nodes.iter().map(|node| node.name().clone()).collect()
     }
 
+    /// Nodes and arbitrators.
+    pub fn all_names(&self) -> Vec<NodeName> {
+        let arbitrators = self.arbitrators.iter().map(|one| one.name().clone());
+        self.nodes.iter().map(|node| node.name().clone()).chain(arbitrators).collect()
+    }
+
     /// Asks every node, over new connections.
     pub fn views(&mut self) -> Vec<(NodeName, Result<NodeView, NodeError>)> {
         self.nodes.iter_mut().map(|node| (node.name().clone(), node.view())).collect()
+    }
+
+    /// Asks every arbitrator.
+    pub fn arbitrator_views(&mut self) -> Vec<(NodeName, Result<ArbitratorView, NodeError>)> {
+        self.arbitrators.iter_mut().map(|one| (one.name().clone(), one.view())).collect()
     }
 
     pub fn unix_s(&self) -> i64 {
@@ -123,6 +153,10 @@ impl<'a> World<'a> {
         let topology = self.topology;
         topology.revive(self)
     }
+}
+
+fn unknown(name: &NodeName) -> StepError {
+    StepError(format!("{name} is in the plan but not in the inventory"))
 }
 
 pub fn sleep(world: &mut World<'_>, ms: u64) {

@@ -3,6 +3,7 @@
 //! Start reading at [`node`]; [`live`] is the real one.
 
 pub mod accounts;
+pub mod arbitrator;
 pub mod capability;
 pub mod galera;
 pub mod live;
@@ -11,6 +12,7 @@ pub mod logins;
 pub mod machine;
 pub mod node;
 pub mod options;
+pub mod owner;
 pub mod provider_options;
 pub mod replication;
 pub mod rights;
@@ -18,13 +20,14 @@ pub mod sessions;
 pub mod sst;
 pub mod view;
 
+pub use arbitrator::{ArbitratorView, LiveArbitrator, ReadArbitrator, WriteArbitrator};
 pub use capability::{Capabilities, Flavour, Trust};
 pub use galera::GaleraFacts;
 pub use live::LiveNode;
 pub use live_settings::{AfterRestart, LiveSetting};
 pub use logins::{HostLogins, Logins, logins};
 pub use machine::Machine;
-pub use node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
+pub use node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadMember, ReadNode, Sessions, WriteMember, WriteNode};
 pub use provider_options::{GaleraState, ProviderOptions};
 pub use replication::{Channel, ChannelTls, ThreadState, TlsFiles};
 pub use sessions::{TcpSession, TcpSessions, tcp_sessions};

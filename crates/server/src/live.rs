@@ -17,9 +17,11 @@ use crate::live_settings::{self, LiveSetting};
 use crate::logins::{self, Logins};
 use crate::machine::Machine;
 use crate::node::{
-    Alive, CA_FILE, CERT_FILE, CleartextLogin, KEY_FILE, NodeError, NodeSpec, ReadNode, Sessions, WriteNode,
+    Alive, CA_FILE, CERT_FILE, CleartextLogin, KEY_FILE, NodeError, NodeSpec, ReadMember, ReadNode, Sessions,
+    WriteMember, WriteNode,
 };
 use crate::options::{self, Effective, Start, persisted};
+use crate::owner;
 use crate::replication::{self, Channel, ChannelTls, TlsFiles};
 use crate::sessions;
 use crate::view::NodeView;
@@ -336,11 +338,68 @@ fn is_server(facts: &ProcessFacts) -> bool {
     })
 }
 
-impl ReadNode for LiveNode {
+impl ReadMember for LiveNode {
     fn spec(&self) -> &NodeSpec {
         &self.spec
     }
 
+    fn process(&mut self) -> Option<ProcessFacts> {
+        match self.process_of_pid_file() {
+            Ok(PidFile::Runs(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    fn alive(&mut self) -> Alive {
+        self.life(false)
+    }
+
+    fn host(&self) -> &dyn ReadHost {
+        self.machine.host()
+    }
+
+    fn galera_leaf(&mut self) -> Result<String, NodeError> {
+        let endpoint = self.galera_endpoint()?;
+        let tls = if self.machine.is_this() {
+            TlsOptions {
+                mode: SslMode::VerifyCa,
+                ca: Some(self.spec.tls_dir.join(CA_FILE)),
+                cert: Some(self.spec.tls_dir.join(CERT_FILE)),
+                key: Some(self.spec.tls_dir.join(KEY_FILE)),
+                ..TlsOptions::default()
+            }
+        } else {
+            TlsOptions {
+                mode: SslMode::VerifyCa,
+                pem: Some(Arc::new(self.own_pem()?)),
+                ..TlsOptions::default()
+            }
+        };
+        self.leaf(net::tls_probe_at(&endpoint, &tls, PROBE))
+    }
+
+    fn wait(&mut self, how_long: Duration) {
+        std::thread::sleep(how_long);
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn log_tail(&self, lines: usize) -> Vec<String> {
+        let Some(path) = &self.spec.error_log else { return Vec::new() };
+        let Ok(Some(bytes)) = self.machine_host().read_end(path, LOG_BYTES_MAX) else { return Vec::new() };
+        let text = String::from_utf8_lossy(&bytes);
+        let all: Vec<&str> = text.lines().collect();
+        all[all.len().saturating_sub(lines)..].iter().map(|&line| line.to_owned()).collect()
+    }
+
+    fn owner(&mut self) -> Option<(u32, u32)> {
+        owner::of_server(self)
+    }
+}
+
+impl ReadNode for LiveNode {
     fn view(&mut self) -> Result<NodeView, NodeError> {
         let mut client = self.connect()?;
         let variables = self.pairs(&mut client, "SHOW GLOBAL VARIABLES")?;
@@ -409,17 +468,6 @@ impl ReadNode for LiveNode {
     fn live_settings(&mut self) -> Result<Vec<LiveSetting>, NodeError> {
         let mut client = self.connect()?;
         live_settings::live_settings(&mut client).map_err(|error| self.error(&error))
-    }
-
-    fn process(&mut self) -> Option<ProcessFacts> {
-        match self.process_of_pid_file() {
-            Ok(PidFile::Runs(facts)) => Some(facts),
-            _ => None,
-        }
-    }
-
-    fn alive(&mut self) -> Alive {
-        self.life(false)
     }
 
     fn cleartext_login(&mut self) -> Result<CleartextLogin, NodeError> {
@@ -493,30 +541,6 @@ impl ReadNode for LiveNode {
             .map_err(|error| self.error(&error))
     }
 
-    fn host(&self) -> &dyn ReadHost {
-        self.machine.host()
-    }
-
-    fn galera_leaf(&mut self) -> Result<String, NodeError> {
-        let endpoint = self.galera_endpoint()?;
-        let tls = if self.machine.is_this() {
-            TlsOptions {
-                mode: SslMode::VerifyCa,
-                ca: Some(self.spec.tls_dir.join(CA_FILE)),
-                cert: Some(self.spec.tls_dir.join(CERT_FILE)),
-                key: Some(self.spec.tls_dir.join(KEY_FILE)),
-                ..TlsOptions::default()
-            }
-        } else {
-            TlsOptions {
-                mode: SslMode::VerifyCa,
-                pem: Some(Arc::new(self.own_pem()?)),
-                ..TlsOptions::default()
-            }
-        };
-        self.leaf(net::tls_probe_at(&endpoint, &tls, PROBE))
-    }
-
     fn client_leaf(&mut self) -> Result<String, NodeError> {
         let options = ConnectOptions {
             endpoint: self.machine.tcp(&self.spec.address, self.spec.port),
@@ -530,28 +554,9 @@ impl ReadNode for LiveNode {
         })
     }
 
-    fn wait(&mut self, how_long: Duration) {
-        std::thread::sleep(how_long);
-    }
-
-    fn now_ms(&self) -> u64 {
-        u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
-    fn log_tail(&self, lines: usize) -> Vec<String> {
-        let Some(path) = &self.spec.error_log else { return Vec::new() };
-        let Ok(Some(bytes)) = self.machine_host().read_end(path, LOG_BYTES_MAX) else { return Vec::new() };
-        let text = String::from_utf8_lossy(&bytes);
-        let all: Vec<&str> = text.lines().collect();
-        all[all.len().saturating_sub(lines)..].iter().map(|&line| line.to_owned()).collect()
-    }
 }
 
-impl WriteNode for LiveNode {
-    fn reading(&mut self) -> &mut dyn ReadNode {
-        self
-    }
-
+impl WriteMember for LiveNode {
     fn write_host(&self) -> &dyn WriteHost {
         self.machine_host()
     }
@@ -562,6 +567,12 @@ impl WriteNode for LiveNode {
 
     fn start(&mut self) -> Result<(), NodeError> {
         self.service(&self.spec.service.start_command())
+    }
+}
+
+impl WriteNode for LiveNode {
+    fn reading(&mut self) -> &mut dyn ReadNode {
+        self
     }
 
     fn set_desync(&mut self, on: bool) -> Result<(), NodeError> {

@@ -133,12 +133,39 @@ pub struct Sessions {
     pub busy: usize,
 }
 
-/// Looks at one node. Every call asks anew, over a new connection.
-pub trait ReadNode {
+/// A member of a cluster, whether it serves SQL or only votes: its machine, its process, and the port of the group.
+pub trait ReadMember {
     fn spec(&self) -> &NodeSpec;
     fn name(&self) -> &NodeName {
         &self.spec().name
     }
+    /// By its pid file, which a server writes only when it is up: `None` is no proof that it does not run.
+    fn process(&mut self) -> Option<ProcessFacts>;
+    /// Whether the service runs or is on its way up, as its manager and its process say.
+    fn alive(&mut self) -> Alive;
+    /// Uid and gid for files that it must read. `None`: nobody can say.
+    fn owner(&mut self) -> Option<(u32, u32)>;
+    fn host(&self) -> &dyn ReadHost;
+    /// PEM of the leaf that the Galera port serves now, dialled with this member's own certificate.
+    fn galera_leaf(&mut self) -> Result<String, NodeError>;
+    /// Waiting is part of the world, so that a simulated one can be quick.
+    fn wait(&mut self, how_long: Duration);
+    /// The same clock that `wait` moves, milliseconds.
+    fn now_ms(&self) -> u64;
+    /// The end of its error log, for error texts.
+    fn log_tail(&self, lines: usize) -> Vec<String>;
+}
+
+/// Changes one member. Only a step's action is given this.
+pub trait WriteMember: ReadMember {
+    fn write_host(&self) -> &dyn WriteHost;
+    fn stop(&mut self) -> Result<(), NodeError>;
+    /// Returns when the service manager has started it, not when it is Synced.
+    fn start(&mut self) -> Result<(), NodeError>;
+}
+
+/// Looks at one node. Every call asks anew, over a new connection.
+pub trait ReadNode: ReadMember {
     /// # Errors
     /// `Down` when it does not run, `Silent` when it does not answer and that cannot be said, `Refused` when the login fails.
     fn view(&mut self) -> Result<NodeView, NodeError>;
@@ -147,10 +174,6 @@ pub trait ReadNode {
     fn logins(&mut self) -> Result<Logins, NodeError>;
     /// What somebody has set in it since it was started.
     fn live_settings(&mut self) -> Result<Vec<LiveSetting>, NodeError>;
-    /// By its pid file, which a server writes only when it is up: `None` is no proof that it does not run.
-    fn process(&mut self) -> Option<ProcessFacts>;
-    /// Whether the service runs or is on its way up, as its manager and its process say.
-    fn alive(&mut self) -> Alive;
     /// Tries to log in over TCP without TLS, with the account that it is asked with. Only on this machine, where nobody else can
     /// read what the login gives away.
     fn cleartext_login(&mut self) -> Result<CleartextLogin, NodeError>;
@@ -168,26 +191,13 @@ pub trait ReadNode {
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError>;
     /// Who is connected over the unix socket at some moment of so many milliseconds.
     fn socket_users(&mut self, within_ms: u64) -> Result<Vec<String>, NodeError>;
-    fn host(&self) -> &dyn ReadHost;
-    /// PEM of the leaf that the Galera port serves now, dialled with this node's own certificate.
-    fn galera_leaf(&mut self) -> Result<String, NodeError>;
     /// PEM of the leaf that clients are served.
     fn client_leaf(&mut self) -> Result<String, NodeError>;
-    /// Waiting is part of the world, so that a simulated one can be quick.
-    fn wait(&mut self, how_long: Duration);
-    /// The same clock that `wait` moves, milliseconds.
-    fn now_ms(&self) -> u64;
-    /// The end of its error log, for error texts.
-    fn log_tail(&self, lines: usize) -> Vec<String>;
 }
 
 /// Changes one node. Only a step's action is given this.
-pub trait WriteNode: ReadNode {
+pub trait WriteNode: ReadNode + WriteMember {
     fn reading(&mut self) -> &mut dyn ReadNode;
-    fn write_host(&self) -> &dyn WriteHost;
-    fn stop(&mut self) -> Result<(), NodeError>;
-    /// Returns when the service manager has started it, not when it is Synced.
-    fn start(&mut self) -> Result<(), NodeError>;
     /// Takes the node out of service for whoever checks its health: state 2 instead of 4.
     fn set_desync(&mut self, on: bool) -> Result<(), NodeError>;
     fn set_require_secure_transport(&mut self, on: bool) -> Result<(), NodeError>;

@@ -190,6 +190,19 @@ impl GaleraState {
         }
     }
 
+    /// The same of the string that a provider is started with, which may leave out what follows from the rest.
+    ///
+    /// # Source
+    /// Seen on Galera 26.4.23: key and certificate alone turn TLS on; the scheme of `gmcast.listen_addr` is made to fit.
+    pub fn at_start(given: &ProviderOptions) -> Self {
+        let mut live = given.clone();
+        let (tls, dynamic) = (given.uses_tls(), given.is_on("socket.dynamic"));
+        live.set("socket.ssl", if tls { "YES" } else { "NO" });
+        let scheme = if tls && !dynamic { "ssl://" } else { "tcp://" };
+        live.set("gmcast.listen_addr", scheme);
+        Self::of(&live)
+    }
+
     pub fn letter(&self) -> char {
         match self {
             Self::Plain => 'P',

@@ -13,7 +13,7 @@ use host::{AgentProgram, PushedProgram, Remote, Service, SshTarget};
 use model::NodeName;
 use net::{ConnectOptions, Endpoint, SecretString, TlsOptions};
 use serde::{Deserialize, Serialize};
-use server::{LiveNode, Machine, NodeSpec};
+use server::{LiveArbitrator, LiveNode, Machine, NodeSpec};
 
 use crate::OpsError;
 
@@ -38,6 +38,9 @@ pub struct Inventory {
     pub ssh: Option<SshTable>,
     #[serde(rename = "node")]
     pub nodes: Vec<NodeTable>,
+    /// Members of a Galera cluster without data (garbd).
+    #[serde(rename = "arbitrator", default, skip_serializing_if = "Vec::is_empty")]
+    pub arbitrators: Vec<ArbitratorTable>,
     /// Judged by the family of verbs that knows rules (`scan_ops::accepted`), with the lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedTable>,
@@ -139,6 +142,37 @@ pub struct NodeTable {
     pub undrain: Option<Vec<String>>,
 }
 
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArbitratorTable {
+    pub name: String,
+    pub address: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh: Option<String>,
+    #[serde(default = "default_galera_port")]
+    pub galera_port: u16,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// The variables of its start script.
+    #[serde(default = "default_garb_file")]
+    pub file: PathBuf,
+    /// Its log, where it does not log to syslog.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<PathBuf>,
+    #[serde(default = "default_garb_tls_dir")]
+    pub tls_dir: PathBuf,
+    #[serde(default = "default_garb_state_dir")]
+    pub state_dir: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alive: Option<Vec<String>>,
+}
+
 /// `[[accepted]]`: a risk that somebody has accepted, as it is written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -149,6 +183,110 @@ pub struct AcceptedTable {
     pub reason: String,
     /// `2027-03-01`, with or without quotes.
     pub until: toml::Value,
+}
+
+/// Machines elsewhere, each reached once, however many of the inventory are on it.
+struct Reached<'i> {
+    ssh: &'i SshTable,
+    agent: AgentProgram,
+    remotes: BTreeMap<String, Arc<Remote>>,
+    machines: BTreeMap<NodeName, Machine>,
+}
+
+impl Reached<'_> {
+    fn machine(&mut self, name: &str, destination: &str) {
+        let remote = self.remotes.entry(destination.to_owned()).or_insert_with(|| {
+            Arc::new(Remote::by_ssh(SshTarget {
+                ssh: self.ssh.command.clone(),
+                destination: destination.to_owned(),
+                become_root: if self.ssh.sudo { vec!["sudo".into(), "-n".into()] } else { vec![] },
+                agent: self.agent.clone(),
+            }))
+        });
+        self.machines.insert(NodeName::new(name), Machine::Elsewhere(Arc::clone(remote)));
+    }
+
+    /// Each keeps what it has placed by itself: on one machine, two in one directory would take each other's keys for their own.
+    fn refuse_shared(&self, nodes: &[NodeSpec], spec: &NodeSpec) -> Result<(), OpsError> {
+        let of = |name: &NodeName| match self.machines.get(name) {
+            Some(Machine::Elsewhere(remote)) => Some(Arc::as_ptr(remote)),
+            Some(Machine::This) | None => None,
+        };
+        for node in nodes.iter().filter(|node| of(&node.name) == of(&spec.name)) {
+            for (key, one, other) in
+                [("tls_dir", &node.tls_dir, &spec.tls_dir), ("state_dir", &node.state_dir, &spec.state_dir)]
+            {
+                if one == other {
+                    return Err(OpsError::usage(
+                        format!("node {} and arbitrator {} have the same {key}", node.name, spec.name),
+                        format!("{} on one machine; keys of both would lie there", one.display()),
+                        "give each its own",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A name, address or further name that cannot be one, or that another one has.
+fn refuse_names(
+    others: &[NodeSpec],
+    what: &str,
+    name: &str,
+    address: &str,
+    port: u16,
+    names: &[String],
+) -> Result<(), OpsError> {
+    if let Some(why) = bad_name(name, NAME_CHARS_MAX, "") {
+        return Err(OpsError::usage(
+            format!("\"{}\" cannot be the name of a {what}", name.escape_default()),
+            why,
+            "use letters, digits, dots, hyphens and underscores, at most 64",
+        ));
+    }
+    for word in std::iter::once(address).chain(names.iter().map(String::as_str)) {
+        if word.parse::<std::net::IpAddr>().is_err() && bad_name(word, HOST_CHARS_MAX, "*").is_some() {
+            return Err(OpsError::usage(
+                format!("\"{}\" of {what} {name} is not a host name or address", word.escape_default()),
+                "it is written into its certificate",
+                "give a DNS name or an IP address, without a port",
+            ));
+        }
+    }
+    let twice = |key: &str, value: &str| {
+        OpsError::usage(
+            format!("two members of the inventory have the {key} {value}"),
+            "it must be different for each",
+            "give each its own",
+        )
+    };
+    if others.iter().any(|other| other.name.as_str() == name) {
+        return Err(twice("name", name));
+    }
+    if others.iter().any(|other| other.address == address && other.port == port) {
+        return Err(twice("address", address));
+    }
+    Ok(())
+}
+
+fn service(
+    name: &str,
+    default_unit: &str,
+    unit: Option<String>,
+    start: Option<Vec<String>>,
+    stop: Option<Vec<String>>,
+    alive: Option<Vec<String>>,
+) -> Result<Service, OpsError> {
+    match (unit, start, stop) {
+        (None, Some(start), Some(stop)) => Ok(Service::Commands { start, stop, alive }),
+        (unit, None, None) => Ok(Service::Systemd { unit: unit.unwrap_or_else(|| default_unit.into()) }),
+        _ => Err(OpsError::usage(
+            format!("{name} has a service, and start or stop commands too"),
+            "it can have only one way to start",
+            "give `service`, or both `start` and `stop`",
+        )),
+    }
 }
 
 fn default_ssh() -> Vec<String> {
@@ -168,6 +306,18 @@ fn default_tls_dir() -> PathBuf {
 }
 fn default_node_state_dir() -> PathBuf {
     "/var/lib/sealion".into()
+}
+
+/// Of Debian's package galera-arbitrator-4.
+fn default_garb_file() -> PathBuf {
+    "/etc/default/garb".into()
+}
+fn default_garb_tls_dir() -> PathBuf {
+    "/etc/garbd/ssl".into()
+}
+/// Apart from that of a node on the same machine.
+fn default_garb_state_dir() -> PathBuf {
+    "/var/lib/sealion/garbd".into()
 }
 
 /// How bytes on the wire are seen.
@@ -212,7 +362,9 @@ pub struct Cluster {
     /// Whether the nodes' files are on this machine. A server that was named by connection options may be anywhere.
     pub has_files: bool,
     pub nodes: Vec<NodeSpec>,
-    /// Those of nodes that are not on this one.
+    /// Members of a Galera cluster without data. Their `defaults_file` is what their start script reads.
+    pub arbitrators: Vec<NodeSpec>,
+    /// Those of nodes and arbitrators that are not on this one.
     pub machines: BTreeMap<NodeName, Machine>,
     pub login: ConnectOptions,
 }
@@ -265,70 +417,21 @@ impl Cluster {
         }
         let ssh = inventory.ssh.unwrap_or_default();
         let agent = agent_program(&ssh)?;
-        let mut remotes: BTreeMap<String, Arc<Remote>> = BTreeMap::new();
-        let mut machines = BTreeMap::new();
+        let mut reached = Reached { ssh: &ssh, agent, remotes: BTreeMap::new(), machines: BTreeMap::new() };
         let mut nodes: Vec<NodeSpec> = Vec::new();
         for node in inventory.nodes {
-            let twice = |what: &str, value: &str| {
-                OpsError::usage(
-                    format!("two nodes of the inventory have the {what} {value}"),
-                    "it must be different for each node",
-                    "give each node its own",
-                )
-            };
-            if let Some(why) = bad_name(&node.name, NAME_CHARS_MAX, "") {
-                return Err(OpsError::usage(
-                    format!("\"{}\" cannot be the name of a node", node.name.escape_default()),
-                    why,
-                    "use letters, digits, dots, hyphens and underscores, at most 64",
-                ));
-            }
-            for name in std::iter::once(&node.address).chain(&node.names) {
-                if name.parse::<std::net::IpAddr>().is_err() && bad_name(name, HOST_CHARS_MAX, "*").is_some()
-                {
-                    return Err(OpsError::usage(
-                        format!(
-                            "\"{}\" of node {} is not a host name or address",
-                            name.escape_default(),
-                            node.name
-                        ),
-                        "it is written into the node's certificate",
-                        "give a DNS name or an IP address, without a port",
-                    ));
-                }
-            }
-            if nodes.iter().any(|other| other.name.as_str() == node.name) {
-                return Err(twice("name", &node.name));
-            }
-            if nodes.iter().any(|other| other.address == node.address && other.port == node.port) {
-                return Err(twice("address", &node.address));
-            }
+            refuse_names(&nodes, "node", &node.name, &node.address, node.port, &node.names)?;
             if let Some(destination) = &node.ssh {
-                refuse_destination(&node, destination)?;
-                let remote = remotes.entry(destination.clone()).or_insert_with(|| {
-                    Arc::new(Remote::by_ssh(SshTarget {
-                        ssh: ssh.command.clone(),
-                        destination: destination.clone(),
-                        become_root: if ssh.sudo { vec!["sudo".into(), "-n".into()] } else { vec![] },
-                        agent: agent.clone(),
-                    }))
-                });
-                let machine = Machine::Elsewhere(Arc::clone(remote));
-                machines.insert(NodeName::new(node.name.clone()), machine);
+                let paths = [&node.defaults_file, &node.tls_dir, &node.state_dir];
+                let others = [&node.socket, &node.pid_file, &node.error_log];
+                refuse_destination(
+                    &node.name,
+                    destination,
+                    paths.into_iter().chain(others.into_iter().flatten()),
+                )?;
+                reached.machine(&node.name, destination);
             }
-            let service = match (node.service, node.start, node.stop) {
-                (None, Some(start), Some(stop)) => Service::Commands { start, stop, alive: node.alive },
-                (unit, None, None) => {
-                    Service::Systemd { unit: unit.unwrap_or_else(|| "mariadb.service".into()) }
-                }
-                _ => {
-                    return Err(OpsError::usage(
-                        format!("node {} has a service, and start or stop commands too", node.name),
-                        "a server can have only one way to start",
-                        "give `service`, or both `start` and `stop`",
-                    ));
-                }
-            };
+            let service = service(&node.name, "mariadb.service", node.service, node.start, node.stop, node.alive)?;
             nodes.push(NodeSpec {
                 name: NodeName::new(node.name),
                 address: node.address,
@@ -346,6 +449,32 @@ impl Cluster {
                 undrain: node.undrain,
             });
         }
+        let mut arbitrators: Vec<NodeSpec> = Vec::new();
+        for one in inventory.arbitrators {
+            // On a node's machine it has a port of its own for the group, and none for SQL.
+            refuse_names(&nodes, "arbitrator", &one.name, &one.address, 0, &one.names)?;
+            refuse_names(&arbitrators, "arbitrator", &one.name, &one.address, 0, &one.names)?;
+            if let Some(destination) = &one.ssh {
+                let paths = [&one.file, &one.tls_dir, &one.state_dir].into_iter().chain(&one.log);
+                refuse_destination(&one.name, destination, paths)?;
+                reached.machine(&one.name, destination);
+            }
+            let service = service(&one.name, "garb.service", one.service, one.start, one.stop, one.alive)?;
+            let spec = NodeSpec {
+                names: one.names,
+                port: 0,
+                galera_port: one.galera_port,
+                error_log: one.log.map(|path| at(&path)),
+                defaults_file: at(&one.file),
+                tls_dir: at(&one.tls_dir),
+                state_dir: at(&one.state_dir),
+                service,
+                ..NodeSpec::new(one.name, one.address)
+            };
+            reached.refuse_shared(&nodes, &spec)?;
+            arbitrators.push(spec);
+        }
+        let machines = reached.machines;
         Ok(Self {
             name: inventory.cluster.name,
             ca_dir: at(&inventory.cluster.ca_dir),
@@ -357,6 +486,7 @@ impl Cluster {
             },
             has_files: true,
             nodes,
+            arbitrators,
             machines,
             login,
         })
@@ -408,6 +538,10 @@ impl Cluster {
 
     pub fn live(&self) -> Vec<LiveNode> {
         self.nodes.iter().map(|spec| self.live_node(spec)).collect()
+    }
+
+    pub fn live_arbitrators(&self) -> Vec<LiveArbitrator> {
+        self.arbitrators.iter().map(|spec| LiveArbitrator::on(self.machine_of(spec), spec.clone())).collect()
     }
 
     pub fn live_node(&self, spec: &NodeSpec) -> LiveNode {
@@ -469,24 +603,27 @@ fn agent_program(ssh: &SshTable) -> Result<AgentProgram, OpsError> {
     }
 }
 
-fn refuse_destination(node: &NodeTable, destination: &str) -> Result<(), OpsError> {
+fn refuse_destination<'p>(
+    name: &str,
+    destination: &str,
+    paths: impl IntoIterator<Item = &'p PathBuf>,
+) -> Result<(), OpsError> {
     if destination.is_empty()
         || destination.starts_with('-')
         || destination.chars().any(|char| char.is_control() || char.is_whitespace())
     {
         return Err(OpsError::usage(
-            format!("\"{}\" of node {} is no destination of ssh", destination.escape_default(), node.name),
+            format!("\"{}\" of {} is no destination of ssh", destination.escape_default(), name),
             "it is empty, begins with a hyphen, or has a blank in it",
             "give a host of your ssh configuration, or user@host; options stand in `command` of [ssh]",
         ));
     }
-    let files = [&node.socket, &node.pid_file, &node.error_log].into_iter().flatten();
-    for path in files.chain([&node.defaults_file, &node.tls_dir, &node.state_dir]) {
+    for path in paths {
         if path.is_relative() {
             return Err(OpsError::usage(
-                format!("the path {} of node {} is relative", path.display(), node.name),
+                format!("the path {} of {name} is relative", path.display()),
                 format!(
-                    "the node is on another machine ({destination}), which has no directory of this file"
+                    "it is on another machine ({destination}), which has no directory of this file"
                 ),
                 "write it from the root: /etc/mysql/my.cnf",
             ));
@@ -674,6 +811,7 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
         capture: CaptureBy::Packets { iface: default_iface() },
         has_files: false,
         nodes: vec![node],
+        arbitrators: vec![],
         machines: BTreeMap::new(),
         login,
     })

@@ -12,11 +12,11 @@ use lab::{AtDrop, Lab, LabOptions, Wait};
 use model::{Clock, NodeName, SystemClock};
 use net::{Client, ConnectOptions, Endpoint, ExposeSecret, SecretString};
 use openssl::sha::sha1;
-use server::{GaleraFacts, NodeView, ReadNode};
+use server::{GaleraFacts, NodeView, ReadMember, ReadNode};
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 use crate::OpsError;
-use crate::inventory::{Cluster, ClusterTable, Inventory, LoginTable, NodeTable, SshTable};
+use crate::inventory::{ArbitratorTable, Cluster, ClusterTable, Inventory, LoginTable, NodeTable, SshTable};
 
 /// A node of the lab is Synced within this time, or it has failed; an SST of the demo's data takes 5 s.
 const SYNCED_MS_MAX: u64 = 90_000;
@@ -259,6 +259,26 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
                 alive: command("alive", &node.name),
                 drain: None,
                 undrain: None,
+            })
+            .collect(),
+        arbitrators: lab
+            .file
+            .arbitrators
+            .iter()
+            .map(|one| ArbitratorTable {
+                name: one.name.clone(),
+                address: one.address.to_string(),
+                ssh: lab.file.hosts.then(|| one.name.clone()),
+                galera_port: lab::layout::GALERA_PORT,
+                names: vec![],
+                file: one.garb_file(),
+                log: Some(one.log()),
+                tls_dir: one.tls_dir(),
+                state_dir: one.state_dir(),
+                service: None,
+                start: command("start", &one.name),
+                stop: command("stop", &one.name),
+                alive: command("alive", &one.name),
             })
             .collect(),
     };

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use server::{LiveNode, ReadNode};
+use server::{LiveNode, ReadMember, ReadNode};
 use site::inventory::Cluster;
 
 use crate::status::{NodeStatus, PEM_BYTES_MAX, galera_leaf, reason};

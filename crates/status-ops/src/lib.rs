@@ -3,6 +3,7 @@
 //! hold ([`rest`]), which certificates it has ([`certificates`]). A look holds no lock and changes nothing, so every family of
 //! verbs may stand on this one.
 
+mod arbitrators;
 pub mod certificates;
 pub mod clients;
 pub mod config_print;

@@ -99,6 +99,7 @@ impl Sniffer {
     /// This machine has nodes, and nothing can be captured on it. What cannot be seen elsewhere is said of its links.
     pub fn start(cluster: &Cluster) -> Result<Self, LookError> {
         let mut places: Vec<Place> = cluster.on_each(|node| Place::of(cluster, node));
+        places.extend(cluster.arbitrators.iter().map(Place::of_arbitrator));
         if let CaptureBy::Packets { iface } = &cluster.capture {
             for place in &mut places {
                 place.looked_at_on(iface);
@@ -106,7 +107,7 @@ impl Sniffer {
         }
         let mut here = BTreeSet::new();
         let mut elsewhere: Vec<(Arc<Remote>, BTreeSet<String>)> = Vec::new();
-        for node in &cluster.nodes {
+        for node in cluster.nodes.iter().chain(&cluster.arbitrators) {
             let name = node.name.to_string();
             match cluster.machine_of(node) {
                 Machine::This => {

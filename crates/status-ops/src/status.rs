@@ -6,10 +6,11 @@ use model::{Clock, Fact, Finding, Look, LookError, facts};
 use model::{LinkKind, LinkSight, Observation, Observations, Seen, Source, SystemClock, Value, WireLook};
 use serde::{Deserialize, Serialize};
 use server::{
-    Channel, GaleraFacts, GaleraState, LiveNode, Machine, NodeView, ProviderOptions, ReadNode, SstOptions,
+    Channel, GaleraFacts, GaleraState, LiveNode, Machine, NodeView, ProviderOptions, ReadMember, ReadNode, SstOptions,
     SstTls, ThreadState,
 };
 
+use crate::arbitrators::arbitrator_status;
 use crate::sniff::WireEye;
 use site::OpsError;
 use site::inventory::Cluster;
@@ -122,7 +123,7 @@ pub fn status(cluster: &Cluster, look_ms: u64, canaries: bool) -> Status {
         let what = WireLook {
             settle: std::time::Duration::from_millis(look_ms),
             canaries,
-            nodes: cluster.nodes.iter().map(|node| node.name.to_string()).collect(),
+            nodes: members(cluster),
         };
         not_looked_at.extend(cluster.capture.blind_spot().map(str::to_owned));
         let mut eye = WireEye::new(cluster);
@@ -158,6 +159,11 @@ fn unfenced(cluster: &Cluster) -> Vec<String> {
             open.map(move |line| format!("{name}: the agent that checks is {line}"))
         })
         .collect()
+}
+
+/// Nodes and arbitrators.
+fn members(cluster: &Cluster) -> Vec<String> {
+    cluster.nodes.iter().chain(&cluster.arbitrators).map(|one| one.name.to_string()).collect()
 }
 
 /// The systems of the nodes' machines, each once.
@@ -257,6 +263,19 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
             }
         }
     }
+    for mut arbitrator in cluster.live_arbitrators() {
+        let (told, unseen) = arbitrator_status(&mut arbitrator, &sights, &mut seen, now);
+        let name = told.node.clone();
+        status.not_looked_at.extend(unseen.into_iter().map(|why| format!("{name}: {why}")));
+        status.nodes.push(told);
+    }
+    let named = cluster.arbitrators.len();
+    if status.cluster.arbitrators > named {
+        status.not_looked_at.push(format!(
+            "{} arbitrators (garbd) are members and {named} are in the inventory: what the others are set to do, and their links",
+            status.cluster.arbitrators
+        ));
+    }
     let mut list = Vec::from(seen);
     list.extend(all);
     let mut seen = Observations::from(list);
@@ -291,7 +310,7 @@ fn galera_release(provider_version: &str) -> String {
     }
 }
 
-fn seen_of(sights: &[LinkSight], kind: LinkKind, node: &str) -> String {
+pub(crate) fn seen_of(sights: &[LinkSight], kind: LinkKind, node: &str) -> String {
     let mine: Vec<&LinkSight> = sights
         .iter()
         .filter(|sight| sight.link.kind == kind && (sight.link.a == node || sight.link.b == node))
@@ -319,7 +338,7 @@ pub(crate) fn reason(error: impl std::fmt::Display) -> String {
 }
 
 /// The end of the leaf in a PEM.
-fn leaf_end(pem: &[u8]) -> Result<i64, String> {
+pub(crate) fn leaf_end(pem: &[u8]) -> Result<i64, String> {
     let leaf = trust::inspect(pem).map_err(reason)?.into_iter().next();
     leaf.map(|leaf| leaf.not_after_unix).ok_or_else(|| "it holds no certificate".into())
 }
@@ -450,7 +469,7 @@ pub(crate) fn galera_leaf(node: &mut LiveNode, has_files: bool) -> Result<String
     match node.served_galera_leaf() {
         Ok(pem) => Ok(pem),
         Err(stranger) => {
-            let as_member = if has_files { ReadNode::galera_leaf(node).ok() } else { None };
+            let as_member = if has_files { server::ReadMember::galera_leaf(node).ok() } else { None };
             as_member.ok_or_else(|| reason(stranger))
         }
     }

@@ -5,12 +5,13 @@ use openssl::sha::sha256;
 use server::rights::Use;
 use server::{Flavour, GaleraFacts, GaleraState};
 
+use super::arbitrators::{self, ArbitratorDraft, To};
 use super::draft::{Draft, drafts};
 use super::preflight::set_live;
 use super::steps::{GateParams, RotateParams, RoundParams};
 use crate::accounts::{self, AccountsOf};
 use crate::by_hand;
-use crate::draft::PlannedEdit;
+use crate::draft::{MemberDraft, PlannedEdit};
 use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
@@ -21,7 +22,13 @@ use crate::steps::EditParams;
 use crate::world::World;
 
 /// SHA-256 over what the plan was made for. Queues, GTIDs and Synced states are left out: they change by themselves.
-fn state_hash(change: &Change, drafts: &[Draft], accounts: &[AccountsOf], choices: &str) -> String {
+fn state_hash(
+    change: &Change,
+    drafts: &[Draft],
+    voters: &[ArbitratorDraft],
+    accounts: &[AccountsOf],
+    choices: &str,
+) -> String {
     let mut text = format!("{change}\n");
     for draft in drafts {
         text += &format!(
@@ -32,6 +39,15 @@ fn state_hash(change: &Change, drafts: &[Draft], accounts: &[AccountsOf], choice
             draft.letter,
             draft.view.version(),
             draft.view.state_uuid()
+        );
+    }
+    for voter in voters {
+        text += &format!(
+            "{} {} {} {}\n",
+            voter.member.name,
+            voter.member.file.display(),
+            crate::edit::hash(&voter.member.bytes),
+            voter.letter
         );
     }
     if change.has(Noun::Accounts) {
@@ -58,23 +74,25 @@ fn accounts_of(
 
 pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
     let mut drafts = drafts(world)?;
+    let mut voters = arbitrators::drafts(world)?;
     let accounts = accounts_of(world, change, &drafts)?;
-    let state_hash = state_hash(change, &drafts, &accounts, &accounts::choices(world));
+    let state_hash = state_hash(change, &drafts, &voters, &accounts, &accounts::choices(world));
     let shut_out = accounts::shut_out(world, change, drafts.iter().map(|draft| draft.name.clone()))?;
     let mut builder = Builder::default();
     match change.verb {
-        Verb::Enable => enable(world, change, &mut drafts, &accounts, &mut builder)?,
+        Verb::Enable => enable(world, change, &mut drafts, &mut voters, &accounts, &mut builder)?,
         Verb::Migrate => return Err(refuse("a migration is of two servers: sealion migrate plan")),
-        Verb::Disable => disable(world, change, &mut drafts, &accounts, &mut builder)?,
+        Verb::Disable => disable(world, change, &mut drafts, &mut voters, &accounts, &mut builder)?,
         Verb::Rotate if change.has(Noun::RequireTls) || change.has(Noun::Accounts) => {
             return Err(refuse(
                 "require-tls and accounts have nothing to rotate\n  why:  rotate replaces certificates\n  next: sealion plan rotate",
             ));
         }
-        Verb::Rotate => rotate(world, &drafts, &mut builder)?,
+        Verb::Rotate => rotate(world, &drafts, &voters, &mut builder)?,
     }
     let steps = builder.steps;
-    let mut impact = impact(&steps, drafts.len());
+    let voters: Vec<NodeName> = voters.iter().map(|voter| voter.member.name.clone()).collect();
+    let mut impact = impact(&steps, drafts.len(), &voters);
     impact.extend(accounts::impact(world, change, &accounts));
     impact.extend(shut_out);
     let restarted: std::collections::BTreeSet<NodeName> = steps
@@ -94,10 +112,21 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
 }
 
 /// What the users of the cluster will notice; nothing of what this change does not do.
-fn impact(steps: &[Step], nodes: usize) -> Vec<String> {
+fn impact(steps: &[Step], nodes: usize, voters: &[NodeName]) -> Vec<String> {
     let does = |is: &dyn Fn(&Step) -> bool| steps.iter().any(|step| !step.no_op && is(step));
-    let restarts = steps.iter().filter(|step| step.restarts_server && !step.no_op).count();
+    let is_voter = |step: &Step| step.nodes.iter().any(|name| voters.contains(name));
+    let count = |of_voters: bool| {
+        let restarts = steps.iter().filter(|step| step.restarts_server && !step.no_op);
+        restarts.filter(|step| is_voter(step) == of_voters).count()
+    };
+    let (restarts, of_voters) = (count(false), count(true));
     let mut impact = Vec::new();
+    if of_voters > 0 {
+        impact.push(format!(
+            "{} of arbitrators, which serve no client; while one restarts, the cluster has a vote less",
+            model::text::counted(of_voters, "restart", "restarts")
+        ));
+    }
     if restarts > 0 {
         impact.push(format!(
             "{}, one node at a time, each drained first; {} of {nodes} nodes serve at any moment",
@@ -181,12 +210,16 @@ fn enable(
     world: &World<'_>,
     change: &Change,
     drafts: &mut [Draft],
+    voters: &mut [ArbitratorDraft],
     accounts: &[AccountsOf],
     builder: &mut Builder,
 ) -> Result<(), PlanError> {
     let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
     if galera || clients || change.has(Noun::Sst) {
-        key_files(world, drafts.iter().map(|draft| &**draft), builder);
+        let of_nodes = drafts.iter().map(|draft| &***draft);
+        // It takes part in the group alone: no state transfer, no client.
+        let of_voters = voters.iter().filter(|_| galera).map(|voter| &voter.member);
+        key_files(world, of_nodes.chain(of_voters), builder);
     }
     if change.has(Noun::Sst) {
         for draft in drafts.iter_mut() {
@@ -237,7 +270,10 @@ fn enable(
         }
     }
     if galera {
-        let everywhere: Vec<NodeName> = drafts.iter().map(|draft| draft.name.clone()).collect();
+        for voter in voters.iter_mut() {
+            arbitrators::round(builder, "E2", voter, To::Either, false)?;
+        }
+        let everywhere = everybody(drafts, voters);
         builder.add(
             "E3".into(),
             "gate",
@@ -263,6 +299,11 @@ fn enable(
                 clients,
                 "accepts only TLS from nodes; restart",
             )?;
+        }
+    }
+    if galera {
+        for voter in voters.iter_mut() {
+            arbitrators::round(builder, "E4", voter, To::Tls, false)?;
         }
     }
     if change.has(Noun::Accounts)
@@ -339,6 +380,7 @@ fn disable(
     world: &World<'_>,
     change: &Change,
     drafts: &mut [Draft],
+    voters: &mut [ArbitratorDraft],
     accounts: &[AccountsOf],
     builder: &mut Builder,
 ) -> Result<(), PlanError> {
@@ -371,7 +413,10 @@ fn disable(
                 "accepts cleartext and TLS from nodes; restart",
             )?;
         }
-        let everywhere: Vec<NodeName> = drafts.iter().map(|draft| draft.name.clone()).collect();
+        for voter in voters.iter_mut() {
+            arbitrators::round(builder, "D1", voter, To::Either, true)?;
+        }
+        let everywhere = everybody(drafts, voters);
         builder.add(
             "D1".into(),
             "gate",
@@ -407,6 +452,11 @@ fn disable(
             round(builder, "D2", draft, edits, before, cert_before, clients, title)?;
         }
     }
+    if galera {
+        for voter in voters.iter_mut() {
+            arbitrators::round(builder, "D2", voter, To::Plain, true)?;
+        }
+    }
     if change.has(Noun::Sst) {
         for draft in drafts.iter_mut() {
             let edits = ["tkey", "tcert", "tca", "ssl-mode"]
@@ -426,12 +476,23 @@ fn disable(
         }
     }
     if Noun::ALL.iter().all(|&noun| change.has(noun)) {
-        retire(builder, "D4", drafts.iter().map(|draft| &**draft));
+        let of_nodes = drafts.iter().map(|draft| &***draft);
+        retire(builder, "D4", of_nodes.chain(voters.iter().map(|voter| &voter.member)));
     }
     Ok(())
 }
 
-fn rotate(world: &mut World<'_>, drafts: &[Draft], builder: &mut Builder) -> Result<(), PlanError> {
+fn everybody(drafts: &[Draft], voters: &[ArbitratorDraft]) -> Vec<NodeName> {
+    let voters = voters.iter().map(|voter| voter.member.name.clone());
+    drafts.iter().map(|draft| draft.name.clone()).chain(voters).collect()
+}
+
+fn rotate(
+    world: &mut World<'_>,
+    drafts: &[Draft],
+    voters: &[ArbitratorDraft],
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
     for draft in drafts {
         if draft.view.galera_state() != GaleraState::Strict {
             return Err(refuse(format!(
@@ -440,36 +501,60 @@ fn rotate(world: &mut World<'_>, drafts: &[Draft], builder: &mut Builder) -> Res
                 draft.view.galera_state()
             )));
         }
-        let pem = world
-            .node(&draft.name)
-            .and_then(|node| node.galera_leaf().map_err(|error| change::StepError(error.to_string())));
-        let pem = pem.map_err(refuse)?;
-        let leaf = trust::inspect(pem.as_bytes()).map_err(refuse)?;
-        let serial_before = leaf.first().map(|leaf| leaf.serial_hex.clone()).unwrap_or_default();
-        let step = builder.add(
-            format!("R1.{}", draft.name),
-            "rotate",
+        let step = new_certificate(
+            world,
+            draft,
             format!("{} uses a new certificate for nodes and clients, without a restart", draft.name),
-            vec![draft.name.clone()],
-            RotateParams { serial_before },
-        );
-        // The old ones are kept, and the new ones complete, in sealion's own directory.
-        step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.state_dir, &draft.tls_dir]);
+            builder,
+        )?;
         step.sql = vec![
             "FLUSH LOCAL SSL;  -- with client TLS: reloads the provider's certificate too".into(),
             "SET GLOBAL wsrep_provider_options='socket.ssl_reload=1';  -- without".into(),
         ];
-        step.shell = by_hand::leaf(
-            &world.authority.dir,
-            draft.name.as_str(),
-            &draft.names,
-            &draft.tls_dir,
-            world.authority.leaf_days,
-        );
         step.shell.push(format!(
             "{}  # with client TLS; without: socket.ssl_reload=1",
             by_hand::sql("FLUSH LOCAL SSL")
         ));
     }
+    for voter in voters {
+        let title = format!("{} (arbitrator) uses a new certificate; restart", voter.member.name);
+        let step = new_certificate(world, &voter.member, title, builder)?;
+        step.restarts_server = true;
+        for words in [&voter.member.stop, &voter.member.start] {
+            step.shell.push(words.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" "));
+        }
+    }
     Ok(())
+}
+
+/// The step that replaces one member's certificate.
+fn new_certificate<'b>(
+    world: &mut World<'_>,
+    draft: &MemberDraft,
+    title: String,
+    builder: &'b mut Builder,
+) -> Result<&'b mut Step, PlanError> {
+    let pem = world
+        .member(&draft.name)
+        .and_then(|member| member.galera_leaf().map_err(|error| change::StepError(error.to_string())));
+    let pem = pem.map_err(refuse)?;
+    let leaf = trust::inspect(pem.as_bytes()).map_err(refuse)?;
+    let serial_before = leaf.first().map(|leaf| leaf.serial_hex.clone()).unwrap_or_default();
+    let step = builder.add(
+        format!("R1.{}", draft.name),
+        "rotate",
+        title,
+        vec![draft.name.clone()],
+        RotateParams { serial_before },
+    );
+    // The old ones are kept, and the new ones complete, in sealion's own directory.
+    step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.state_dir, &draft.tls_dir]);
+    step.shell = by_hand::leaf(
+        &world.authority.dir,
+        draft.name.as_str(),
+        &draft.names,
+        &draft.tls_dir,
+        world.authority.leaf_days,
+    );
+    Ok(step)
 }

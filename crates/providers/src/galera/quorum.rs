@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::NodeName;
-use server::{GaleraFacts, NodeError, NodeView};
+use server::{ArbitratorView, GaleraFacts, NodeError, NodeView};
 
 /// A member whose receive queue is longer than this is behind.
 const RECV_QUEUE_MAX: i64 = 10;
@@ -12,12 +12,19 @@ const RECV_QUEUE_MAX: i64 = 10;
 pub const MEMBERS_MIN: usize = 3;
 
 pub type Views = [(NodeName, Result<NodeView, NodeError>)];
+pub type ArbitratorViews = [(NodeName, Result<ArbitratorView, NodeError>)];
 
 /// Every reason why `target` may not be stopped now. Empty is yes.
 ///
 /// `ours` says that the target was taken out of service by sealion itself; `allowed` are the Galera states that may
 /// stand beside the one the target will have (`PD` or `DS`).
-pub fn may_stop(target: &NodeName, views: &Views, ours: bool, allowed: &str) -> Vec<String> {
+pub fn may_stop(
+    target: &NodeName,
+    views: &Views,
+    arbitrators: &ArbitratorViews,
+    ours: bool,
+    allowed: &str,
+) -> Vec<String> {
     let mut reasons = Vec::new();
     let up: Vec<(&NodeName, &NodeView)> =
         views.iter().filter_map(|(name, view)| view.as_ref().ok().map(|view| (name, view))).collect();
@@ -28,7 +35,6 @@ pub fn may_stop(target: &NodeName, views: &Views, ours: bool, allowed: &str) -> 
             reasons.push(format!("{name} does not answer ({})", error.first_line()));
         }
     }
-    let arbitrators = up.iter().map(|(_, view)| view.arbitrators()).max().unwrap_or(0);
     for &(name, view) in &up {
         if !view.is_primary() {
             reasons.push(format!(
@@ -40,12 +46,8 @@ pub fn may_stop(target: &NodeName, views: &Views, ours: bool, allowed: &str) -> 
                 "the cluster has {} members as {name} sees it; a roll needs {MEMBERS_MIN}",
                 view.cluster_size()
             ));
-        } else if view.cluster_size() != views.len() + arbitrators {
-            reasons.push(format!(
-                "{name} sees {} members, the inventory has {} nodes and {arbitrators} arbitrators answer",
-                view.cluster_size(),
-                views.len()
-            ));
+        } else if view.cluster_size() != views.len() + arbitrators.len() {
+            reasons.push(sizes_differ(name, view, views, arbitrators));
         }
         if name != target {
             if !view.is_synced() || !view.is_ready() {
@@ -80,6 +82,68 @@ pub fn may_stop(target: &NodeName, views: &Views, ours: bool, allowed: &str) -> 
     };
     one("wsrep_cluster_conf_id", NodeView::cluster_conf_id, &mut reasons);
     one("wsrep_cluster_state_uuid", NodeView::state_uuid, &mut reasons);
+    reasons
+}
+
+fn sizes_differ(
+    name: &NodeName,
+    view: &NodeView,
+    views: &Views,
+    arbitrators: &ArbitratorViews,
+) -> String {
+    let others = match (arbitrators.len(), view.arbitrators()) {
+        (0, 0) => String::new(),
+        (0, there) => format!("; {there} garbd, which it does not name, are among them"),
+        (known, _) => format!(" and {}", model::text::counted(known, "arbitrator", "arbitrators")),
+    };
+    format!(
+        "{name} sees {} members, the inventory has {}{others}",
+        view.cluster_size(),
+        model::text::counted(views.len(), "node", "nodes")
+    )
+}
+
+/// Arbitrators of which the state is not known, or may not stand beside what comes.
+pub fn against_arbitrators(arbitrators: &ArbitratorViews, allowed: &str) -> Vec<String> {
+    let against = |(name, view): &(NodeName, Result<ArbitratorView, NodeError>)| match view {
+        Ok(view) if allowed.contains(view.state().letter()) => None,
+        Ok(view) => Some(format!("{name} speaks {}, which may not stand beside what comes next", view.state())),
+        Err(error) => Some(error.first_line()),
+    };
+    arbitrators.iter().filter_map(against).collect()
+}
+
+/// Every reason why an arbitrator may not be stopped now: its vote is gone for a while, so all nodes must be well.
+pub fn arbitrator_may_stop(
+    target: &NodeName,
+    views: &Views,
+    arbitrators: &ArbitratorViews,
+    allowed: &str,
+) -> Vec<String> {
+    // No node has this name: each of them is one of the others.
+    let mut reasons = may_stop(target, views, arbitrators, false, allowed);
+    reasons.extend(against_arbitrators(arbitrators, allowed));
+    reasons
+}
+
+/// Every reason why an arbitrator that is down may not be started.
+pub fn arbitrator_may_start(
+    target: &NodeName,
+    views: &Views,
+    arbitrators: &ArbitratorViews,
+    allowed: &str,
+) -> Vec<String> {
+    let mut reasons = may_start(target, views, false, allowed);
+    let others: Vec<_> = arbitrators.iter().filter(|(name, _)| name != target).collect();
+    for (name, view) in others {
+        match view {
+            Ok(view) if !allowed.contains(view.state().letter()) => {
+                reasons.push(format!("{name} speaks {}, which may not stand beside what comes next", view.state()));
+            }
+            Err(error) if !error.is_down() => reasons.push(error.first_line()),
+            _ => {}
+        }
+    }
     reasons
 }
 
@@ -172,7 +236,7 @@ mod tests {
             (NodeName::from("n2"), Ok(view(&[]))),
             (NodeName::from("n3"), other),
         ];
-        let reasons = may_stop(&"n1".into(), &views, false, "PD");
+        let reasons = may_stop(&"n1".into(), &views, &[], false, "PD");
         if expected.is_empty() {
             assert_eq!(reasons, Vec::<String>::new());
         } else {
@@ -211,7 +275,7 @@ mod tests {
         ];
         let reasons = may_start(&"n1".into(), &views, false, "PD");
         assert!(reasons.iter().any(|reason| reason.contains("n2 does not answer")), "{reasons:?}");
-        assert!(may_stop(&"n3".into(), &views, false, "PD").iter().any(|reason| reason.contains("n2")));
+        assert!(may_stop(&"n3".into(), &views, &[], false, "PD").iter().any(|reason| reason.contains("n2")));
     }
 
     #[test]

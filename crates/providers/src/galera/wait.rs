@@ -9,7 +9,6 @@ use server::{Alive, GaleraFacts, NodeError, NodeView, ReadNode, WriteNode};
 
 use super::quorum;
 use crate::files;
-use crate::owner;
 use crate::world::World;
 
 const POLL_MS: u64 = 200;
@@ -27,7 +26,7 @@ const TOLD_MS: u64 = 30_000;
 pub fn synced(world: &mut World<'_>, name: &NodeName) -> Result<NodeView, StepError> {
     let limits = world.limits;
     let began = world.node(name)?.now_ms();
-    let mut members = world.nodes.len();
+    let mut members = world.members();
     let (mut good, mut gone_since, mut last) = (0, None, "it did not answer".to_owned());
     // Since when nothing speaks for a transfer, and when somebody was last told of one.
     let (mut waited_since, mut told) = (began, began);
@@ -121,7 +120,8 @@ fn receives(world: &mut World<'_>, name: &NodeName) -> Option<String> {
 /// How many nodes answer or may run.
 fn running(world: &mut World<'_>) -> usize {
     let may_run = |node: &mut Box<dyn WriteNode + '_>| node.view().is_ok() || node.alive() != Alive::No;
-    world.nodes.iter_mut().map(may_run).filter(|may_run| *may_run).count()
+    let nodes = world.nodes.iter_mut().map(may_run).filter(|may_run| *may_run).count();
+    nodes + world.arbitrators.iter_mut().map(|one| one.alive()).filter(|alive| *alive != Alive::No).count()
 }
 
 fn did_not_come_back(node: &mut dyn ReadNode, why: &str) -> StepError {
@@ -232,9 +232,36 @@ fn shut_out(
     None
 }
 
+/// Starts arbitrators that are down; those that were started in vain.
+fn start_arbitrators(world: &mut World<'_>, starts: &mut BTreeMap<NodeName, (u32, u64)>) -> Vec<NodeName> {
+    let mut hopeless = Vec::new();
+    let mut said = Vec::new();
+    for arbitrator in &mut world.arbitrators {
+        if arbitrator.alive() != Alive::No {
+            continue;
+        }
+        let (name, at) = (arbitrator.name().clone(), arbitrator.now_ms());
+        let (count, last) = starts.get(&name).copied().unwrap_or((0, 0));
+        if count > 0 && at.saturating_sub(last) < START_AGAIN_MS {
+            continue;
+        }
+        if count >= STARTS_MAX {
+            hopeless.push(name);
+            continue;
+        }
+        said.push(format!("{name} is down: starting it with the file as it is"));
+        starts.insert(name, (count + 1, at));
+        // What cannot be written now is told by the step that needs it.
+        let _ = files::finish_placing(&mut **arbitrator);
+        let _ = arbitrator.start();
+    }
+    said.iter().for_each(|line| world.say(line));
+    hopeless
+}
+
 pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     let limit = world.limits.recover_ms_max;
-    let members = world.nodes.len();
+    let members = world.members();
     let now = |world: &World<'_>| world.nodes.first().map_or(0, |node| node.now_ms());
     let began = now(world);
     let mut starts: BTreeMap<NodeName, (u32, u64)> = BTreeMap::new();
@@ -256,7 +283,7 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
         if whole {
             return Ok(());
         }
-        let mut hopeless = Vec::new();
+        let mut hopeless = start_arbitrators(world, &mut starts);
         for (name, view) in &views {
             if !view.as_ref().is_err_and(server::NodeError::is_down) {
                 continue;
@@ -327,13 +354,13 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
                 || unknown.contains(name)
                 || view.as_ref().is_ok_and(|view| view.is_primary() && view.is_ready())
         });
-        if !unknown.is_empty() && hopeless.len() + unknown.len() < views.len() && rest_is_well {
+        if !unknown.is_empty() && hopeless.len() + unknown.len() < members && rest_is_well {
             for name in unknown.iter().chain(&hopeless) {
                 world.say(&format!("{name} does not answer; the others are a primary component"));
             }
             return Ok(());
         }
-        if !hopeless.is_empty() && hopeless.len() < views.len() && rest_is_well {
+        if !hopeless.is_empty() && hopeless.len() < members && rest_is_well {
             for name in &hopeless {
                 world.say(&format!("{name} does not start; the others are a primary component without it"));
             }
@@ -377,7 +404,7 @@ fn standings(world: &mut World<'_>, views: &quorum::Views) -> Vec<String> {
 fn seqno_on_disk(node: &mut dyn WriteNode) -> String {
     const GRASTATE_BYTES_MAX: u64 = 4096;
     let unknown = "seqno not known: `mariadbd --wsrep-recover` prints it there";
-    let Some(dir) = owner::datadir(node) else { return unknown.to_owned() };
+    let Some(dir) = server::owner::datadir(node.reading()) else { return unknown.to_owned() };
     let bytes =
         node.host().read(&dir.join("grastate.dat"), GRASTATE_BYTES_MAX).ok().flatten().unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();

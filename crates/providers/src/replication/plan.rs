@@ -205,7 +205,7 @@ fn enable(
 ) -> Result<(), PlanError> {
     let (replication, clients) = (change.has(Noun::Replication), change.has(Noun::Clients));
     if replication || clients {
-        key_files(world, drafts.iter().map(|draft| &draft.node), builder);
+        key_files(world, drafts.iter().map(|draft| &*draft.node), builder);
     }
     if clients {
         for draft in drafts.iter_mut() {
@@ -421,7 +421,7 @@ fn disable(
         }
     }
     if replication && clients {
-        retire(builder, "D4", drafts.iter().map(|draft| &draft.node));
+        retire(builder, "D4", drafts.iter().map(|draft| &*draft.node));
     }
     Ok(())
 }

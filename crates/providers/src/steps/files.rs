@@ -1,15 +1,14 @@
 //! Puts key, certificate and CA on a node, owned by the server's user, before anything refers to them.
 
 use change::{Direction, StepCheck, StepError};
-use model::Step;
-use server::{NodeError, WriteNode};
+use model::{NodeName, Step};
+use server::arbitrator::OPTIONS;
+use server::{NodeError, ProviderOptions, WriteArbitrator};
 
 use super::{StepKind, fail, only_node};
 use crate::files::{
     KEY_FILE, Lies, discard_incoming, in_place, is_placing, issue, lies, place, remove_placed, sound,
 };
-use crate::owner;
-use crate::topology::Topology;
 use crate::world::World;
 
 pub struct Files;
@@ -19,7 +18,12 @@ pub const FILES: Files = Files;
 ///
 /// # Errors
 /// That cannot be determined: the server runs and does not answer, or its option files cannot be read.
-pub fn in_use(topology: &dyn Topology, node: &mut dyn WriteNode) -> Result<Option<String>, StepError> {
+pub fn in_use(world: &mut World<'_>, name: &NodeName) -> Result<Option<String>, StepError> {
+    if let Some(arbitrator) = world.arbitrator(name) {
+        return in_use_of_arbitrator(arbitrator);
+    }
+    let topology = world.topology;
+    let node = world.node(name)?;
     let ours = node.spec().tls_dir.join(KEY_FILE).display().to_string();
     let view = match node.view() {
         Ok(view) => Some(view),
@@ -39,6 +43,19 @@ pub fn in_use(topology: &dyn Topology, node: &mut dyn WriteNode) -> Result<Optio
     Ok(is_in_file.then(|| "ssl_key in an option file".into()))
 }
 
+fn in_use_of_arbitrator(arbitrator: &mut dyn WriteArbitrator) -> Result<Option<String>, StepError> {
+    let ours = arbitrator.spec().tls_dir.join(KEY_FILE).display().to_string();
+    let refers = |options: &ProviderOptions| options.get("socket.ssl_key") == Some(ours.as_str());
+    match arbitrator.view() {
+        Ok(view) if refers(&view.options) => return Ok(Some("the command line of the running garbd".into())),
+        Ok(_) | Err(NodeError::Down { .. }) => {}
+        Err(error) => return Err(fail(error)),
+    }
+    let file = arbitrator.spec().defaults_file.display().to_string();
+    let is_in_file = refers(&arbitrator.file_options().map_err(fail)?);
+    Ok(is_in_file.then(|| format!("{OPTIONS} in {file}")))
+}
+
 impl StepKind for Files {
     fn kind(&self) -> &'static str {
         "files"
@@ -52,15 +69,14 @@ impl StepKind for Files {
     ) -> Result<StepCheck, StepError> {
         let name = only_node(step)?;
         if direction == Direction::Back {
-            let topology = world.topology;
-            if let Some(user) = in_use(topology, world.node(&name)?)? {
+            if let Some(user) = in_use(world, &name)? {
                 return Ok(StepCheck::Blocked(format!(
                     "{name}: the files in {} are not removed\n  why:  {user} refers to them, and the server would not start without\n  \
                      next: sealion status; undo or disable what uses them first",
-                    world.node(&name)?.spec().tls_dir.display()
+                    world.member(&name)?.spec().tls_dir.display()
                 )));
             }
-            let node = world.node(&name)?;
+            let node = world.member(&name)?;
             let ours = in_place(node)?.iter().any(|(_, is_ours)| *is_ours);
             return Ok(if ours || is_placing(node)? {
                 StepCheck::Ready
@@ -68,11 +84,20 @@ impl StepKind for Files {
                 StepCheck::AlreadyDone("no files left".into())
             });
         }
-        if is_placing(world.node(&name)?)? {
+        if is_placing(world.member(&name)?)? {
             return Ok(StepCheck::Ready);
         }
         Ok(match lies(world, &name)? {
             Lies::Sound(serial) => StepCheck::AlreadyDone(format!("serial {serial} is in place")),
+            // A node that is down has its data directory to tell.
+            Lies::Incomplete | Lies::Unsound(_)
+                if world.arbitrator(&name).is_some_and(|arbitrator| arbitrator.owner().is_none()) =>
+            {
+                StepCheck::Blocked(format!(
+                    "{name}: key and certificate are not written\n  why:  garbd is down, and which user it runs as, who must read them, \
+                     cannot be determined\n  next: start it, then sealion resume"
+                ))
+            }
             Lies::Incomplete | Lies::Unsound(_) => StepCheck::Ready,
         })
     }
@@ -80,18 +105,18 @@ impl StepKind for Files {
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let name = only_node(step)?;
         if direction == Direction::Back {
-            let node = world.node(&name)?;
+            let node = world.member(&name)?;
             discard_incoming(node)?;
             return remove_placed(node).map(|_| ());
         }
         let (leaf, ca_pem) = issue(world, &name)?;
-        place(world.node(&name)?, &leaf, &ca_pem)
+        place(world.member(&name)?, &leaf, &ca_pem)
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
         let name = only_node(step)?;
         if direction == Direction::Back {
-            let node = world.node(&name)?;
+            let node = world.member(&name)?;
             let left: Vec<String> = in_place(node)?
                 .iter()
                 .map(|(file, _)| node.spec().tls_dir.join(file).display().to_string())
@@ -103,8 +128,8 @@ impl StepKind for Files {
             });
         }
         let serial = sound(world, &name)?.ok_or_else(|| fail("the files are not all there"))?;
-        let node = world.node(&name)?;
-        let uid = owner::of_server(node).map(|(uid, _)| uid);
+        let node = world.member(&name)?;
+        let uid = node.owner().map(|(uid, _)| uid);
         let facts = node.host().facts(&node.spec().tls_dir.join(KEY_FILE)).map_err(fail)?;
         match (uid, facts) {
             (Some(uid), Some(facts)) if facts.uid != uid => Err(fail(format!(

@@ -74,9 +74,9 @@ struct Attempts {
 /// A TLS client must get a handshake on the Galera port, and one without TLS must not get in on the client port.
 fn attempts(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Attempts, StepError> {
     let (mut shaken, mut refused, mut unproven) = (0, 0, Vec::new());
-    for name in world.names() {
+    for name in world.all_names() {
         if kinds.contains(&LinkKind::Galera) {
-            match world.node(&name)?.galera_leaf() {
+            match world.member(&name)?.galera_leaf() {
                 Ok(_) => shaken += 1,
                 Err(NodeError::Refused { why, .. }) => {
                     return Err(StepError(format!(
@@ -89,7 +89,7 @@ fn attempts(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Attempts, StepE
                 }
             }
         }
-        if kinds.contains(&LinkKind::Client) {
+        if kinds.contains(&LinkKind::Client) && world.arbitrator(&name).is_none() {
             match world.node(&name)?.cleartext_login() {
                 Ok(CleartextLogin::Refused) => refused += 1,
                 Ok(CleartextLogin::LetIn) => {

@@ -4,14 +4,12 @@
 use std::path::PathBuf;
 
 use change::{Direction, StepCheck, StepError};
-use model::Step;
-use server::WriteNode;
+use model::{NodeName, Step};
+use server::WriteMember;
 
 use super::files::in_use;
 use super::{StepKind, fail, only_node};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE, discard_incoming, in_place, place_bytes};
-use crate::owner;
-use crate::topology::Topology;
 use crate::world::World;
 
 pub struct Retire;
@@ -23,7 +21,7 @@ const KEPT: &str = "retired";
 const PEM_BYTES_MAX: u64 = 1024 * 1024;
 const FILES: [(&str, u32); 3] = [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)];
 
-fn is_there(node: &dyn WriteNode, file: &str) -> Result<bool, StepError> {
+fn is_there(node: &dyn WriteMember, file: &str) -> Result<bool, StepError> {
     node.host().facts(&node.spec().tls_dir.join(file)).map(|facts| facts.is_some()).map_err(fail)
 }
 
@@ -32,7 +30,7 @@ fn so_already() -> StepCheck {
 }
 
 /// What was taken off the node, if all of it is kept.
-fn kept(node: &dyn WriteNode) -> Result<Option<[Vec<u8>; 3]>, StepError> {
+fn kept(node: &dyn WriteMember) -> Result<Option<[Vec<u8>; 3]>, StepError> {
     let keep = node.spec().state_dir.join(KEPT);
     let read = |file: &str| node.host().read(&keep.join(file), PEM_BYTES_MAX).map_err(fail);
     let [(key, _), (cert, _), (ca, _)] = FILES;
@@ -51,7 +49,8 @@ enum Later {
     Needed(String),
 }
 
-fn later(topology: &dyn Topology, node: &mut dyn WriteNode) -> Result<Later, StepError> {
+fn later(world: &mut World<'_>, name: &NodeName) -> Result<Later, StepError> {
+    let node = world.member(name)?;
     let Some(kept) = kept(node)? else { return Ok(Later::Nothing) };
     let mut is_same = true;
     for ((file, _), bytes) in FILES.iter().zip(&kept) {
@@ -64,7 +63,7 @@ fn later(topology: &dyn Topology, node: &mut dyn WriteNode) -> Result<Later, Ste
     if !in_place(node)?.iter().all(|(_, is_ours)| *is_ours) {
         return Ok(Later::Needed("sealion did not write all of it".into()));
     }
-    Ok(match in_use(topology, node)? {
+    Ok(match in_use(world, name)? {
         Some(user) => Later::Needed(format!("{user} refers to it")),
         None => Later::Replaceable,
     })
@@ -85,8 +84,8 @@ impl StepKind for Retire {
         step: &Step,
         direction: Direction,
     ) -> Result<StepCheck, StepError> {
-        let topology = world.topology;
-        let node = world.node(&only_node(step)?)?;
+        let name = only_node(step)?;
+        let node = world.member(&name)?;
         let mut there = 0;
         for (file, _) in FILES {
             there += usize::from(is_there(node, file)?);
@@ -98,11 +97,11 @@ impl StepKind for Retire {
             return Ok(StepCheck::Ready);
         }
         // A later change that was given up may have placed others meanwhile.
-        match later(topology, node)? {
+        match later(world, &name)? {
             Later::Nothing => Ok(so_already()),
             Later::Replaceable => Ok(StepCheck::Ready),
             Later::Needed(why) => {
-                let spec = node.spec();
+                let spec = world.member(&name)?.spec();
                 Ok(StepCheck::AlreadyDone(format!(
                     "what lies in {} is of a later change and is left there, since {why}; what was taken off is not put back: {}",
                     spec.tls_dir.display(),
@@ -113,7 +112,7 @@ impl StepKind for Retire {
     }
 
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
-        let node = world.node(&only_node(step)?)?;
+        let node = world.member(&only_node(step)?)?;
         let spec = node.spec().clone();
         let keep = spec.state_dir.join(KEPT);
         discard_incoming(node)?;
@@ -128,7 +127,7 @@ impl StepKind for Retire {
             }
             return host.remove_dir(&keep).map_err(fail);
         }
-        let owner = owner::of_server(node);
+        let owner = node.owner();
         let host = node.write_host();
         let (from, to) = match direction {
             Direction::Forward => (&spec.tls_dir, &keep),

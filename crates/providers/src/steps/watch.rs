@@ -36,7 +36,7 @@ pub fn watch(world: &mut World<'_>, kinds: &[LinkKind], settle_ms: u64) -> Watch
     let what = WireLook {
         settle: Duration::from_millis(settle_ms),
         canaries: true,
-        nodes: world.names().iter().map(ToString::to_string).collect(),
+        nodes: world.all_names().iter().map(ToString::to_string).collect(),
     };
     let mut unknown = String::new();
     for _ in 0..LOOKS_MAX {

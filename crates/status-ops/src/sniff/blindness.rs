@@ -22,13 +22,13 @@ pub(crate) fn name_blindness(cluster: &Cluster, sights: &mut [LinkSight]) {
         let of_link = |node: &&server::NodeSpec| {
             [&sight.link.a, &sight.link.b].iter().any(|end| **end == *node.name.as_str())
         };
-        let Some(node) = cluster.nodes.iter().find(of_link) else { continue };
+        let Some(node) = cluster.nodes.iter().chain(&cluster.arbitrators).find(of_link) else { continue };
         // There the capture ran on the node's own machine.
         if !cluster.machine_of(node).is_this() {
             continue;
         }
         let blind =
-            known.entry(node.name.to_string()).or_insert_with(|| why_unseen(iface, &node.address, node.port));
+            known.entry(node.name.to_string()).or_insert_with(|| why_unseen(iface, &node.address, port(node)));
         if let Some(blind) = blind {
             why.clone_from(blind);
             // What the server lists now says nothing of those who came and went where nobody looked.
@@ -50,11 +50,17 @@ pub(super) fn unseen(cluster: &Cluster, iface: &str) -> Vec<Unseen> {
             unseen.extend(nodes.into_iter().map(|subject| Unseen { subject, why: why.clone() }));
         }
     }
-    for node in cluster.nodes.iter().filter(|node| cluster.machine_of(node).is_this()) {
-        let why = why_unseen(iface, &node.address, node.port);
+    let members = cluster.nodes.iter().chain(&cluster.arbitrators);
+    for node in members.filter(|node| cluster.machine_of(node).is_this()) {
+        let why = why_unseen(iface, &node.address, port(node));
         unseen.extend(why.map(|why| Unseen { subject: node.name.to_string(), why }));
     }
     unseen
+}
+
+/// Where it can be reached at all: an arbitrator has only the port of the group.
+fn port(node: &server::NodeSpec) -> u16 {
+    if node.port == 0 { node.galera_port } else { node.port }
 }
 
 /// Why a capture on `iface` shows nothing of this server; `None` where it should.

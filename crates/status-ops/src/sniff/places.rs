@@ -85,6 +85,8 @@ pub(super) struct Place {
     pub(super) binds: Vec<IpAddr>,
     /// Why it may take clients where nobody looked.
     pub(super) cannot_tell: Option<String>,
+    /// It votes and has no data: no client, no transfer.
+    pub(super) is_arbitrator: bool,
     /// It said that it is no node of a Galera cluster, so that no link to another one is missing.
     pub(super) is_no_galera: bool,
 }
@@ -136,6 +138,7 @@ impl Place {
             listens_everywhere: false,
             binds: Vec::new(),
             cannot_tell: not_resolved,
+            is_arbitrator: false,
             is_no_galera: false,
         };
         let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
@@ -175,6 +178,24 @@ impl Place {
             }
         }
         place
+    }
+
+    pub(super) fn of_arbitrator(spec: &server::NodeSpec) -> Self {
+        let (addresses, cannot_tell) = match resolved(&spec.address) {
+            Ok(addresses) => (addresses, None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
+        Self {
+            node: spec.name.to_string(),
+            addresses,
+            client_ports: Vec::new(),
+            galera_port: spec.galera_port,
+            listens_everywhere: false,
+            binds: Vec::new(),
+            cannot_tell,
+            is_arbitrator: true,
+            is_no_galera: false,
+        }
     }
 
     /// One interface carries no more than a part of what comes to a server, but for `lo` where it listens on nothing else: what comes

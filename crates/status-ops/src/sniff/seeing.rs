@@ -273,7 +273,9 @@ impl<'s> Seeing<'s> {
                     Vec::new(),
                 );
             }
-            links.insert(Link::new(LinkKind::Client, place.node.as_str(), "client"), Vec::new());
+            if !place.is_arbitrator {
+                links.insert(Link::new(LinkKind::Client, place.node.as_str(), "client"), Vec::new());
+            }
         }
         for channel in self.channels {
             links.insert(channel.link(), Vec::new());

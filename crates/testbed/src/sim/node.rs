@@ -8,8 +8,8 @@ use model::{Clock, NodeName};
 use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
-    Alive, Channel, ChannelTls, CleartextLogin, LiveSetting, Logins, NodeError, NodeSpec, NodeView, ReadNode,
-    Sessions, TlsFiles, WriteNode,
+    Alive, Channel, ChannelTls, CleartextLogin, LiveSetting, Logins, NodeError, NodeSpec, NodeView, ReadMember, ReadNode,
+    Sessions, TlsFiles, WriteMember, WriteNode, owner,
 };
 
 use super::disk::SimHost;
@@ -151,28 +151,9 @@ fn view_of(world: &World, index: usize) -> NodeView {
     view
 }
 
-impl ReadNode for SimNode {
+impl ReadMember for SimNode {
     fn spec(&self) -> &NodeSpec {
         &self.spec
-    }
-
-    fn view(&mut self) -> Result<NodeView, NodeError> {
-        self.ask(|world| Ok(view_of(world, self.index)))
-    }
-
-    fn sessions(&mut self) -> Result<Sessions, NodeError> {
-        self.ask(|world| Ok(world.sessions(self.index)))
-    }
-
-    fn logins(&mut self) -> Result<Logins, NodeError> {
-        self.ask(|world| Ok(world.servers[self.index].logins.clone()))
-    }
-
-    fn live_settings(&mut self) -> Result<Vec<LiveSetting>, NodeError> {
-        self.ask(|world| match &world.servers[self.index] {
-            server if server.hides_live_settings => Err("ERROR 1142 (42000): SELECT command denied".into()),
-            server => Ok(server.live_settings.clone()),
-        })
     }
 
     fn process(&mut self) -> Option<ProcessFacts> {
@@ -190,6 +171,66 @@ impl ReadNode for SimNode {
             (None, true) => Alive::CannotTell("the service manager does not answer".into()),
             (None, false) => Alive::No,
         }
+    }
+
+    fn host(&self) -> &dyn ReadHost {
+        &self.host
+    }
+
+    fn galera_leaf(&mut self) -> Result<String, NodeError> {
+        let dir = self.spec.tls_dir.clone();
+        self.ask(|world| {
+            let server = &world.servers[self.index];
+            let identity = server.live.as_ref().and_then(|live| live.galera.as_ref());
+            let identity = identity.ok_or("the Galera port speaks no TLS")?;
+            let own =
+                |file: &str| server.disk.entries.get(&dir.join(file)).and_then(|entry| entry.bytes.clone());
+            let (cert, ca) = (own("node-cert.pem").unwrap_or_default(), own("ca.pem").unwrap_or_default());
+            trust::chain_ok(&cert, &identity.trusted, world.unix_s())
+                .map_err(|error| format!("our certificate was refused: {error}"))?;
+            trust::chain_ok(&identity.cert, &ca, world.unix_s()).map_err(|error| error.to_string())?;
+            Ok(String::from_utf8_lossy(&identity.cert).into_owned())
+        })
+    }
+
+    fn wait(&mut self, how_long: Duration) {
+        self.shared.instant("wait", Some(self.index));
+        self.shared.advance(u64::try_from(how_long.as_millis()).unwrap_or(u64::MAX));
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.shared.borrow().now_ms
+    }
+
+    fn log_tail(&self, lines: usize) -> Vec<String> {
+        let world = self.shared.borrow();
+        let log = &world.servers[self.index].log;
+        log[log.len().saturating_sub(lines)..].to_vec()
+    }
+
+    fn owner(&mut self) -> Option<(u32, u32)> {
+        owner::of_server(self)
+    }
+}
+
+impl ReadNode for SimNode {
+    fn view(&mut self) -> Result<NodeView, NodeError> {
+        self.ask(|world| Ok(view_of(world, self.index)))
+    }
+
+    fn sessions(&mut self) -> Result<Sessions, NodeError> {
+        self.ask(|world| Ok(world.sessions(self.index)))
+    }
+
+    fn logins(&mut self) -> Result<Logins, NodeError> {
+        self.ask(|world| Ok(world.servers[self.index].logins.clone()))
+    }
+
+    fn live_settings(&mut self) -> Result<Vec<LiveSetting>, NodeError> {
+        self.ask(|world| match &world.servers[self.index] {
+            server if server.hides_live_settings => Err("ERROR 1142 (42000): SELECT command denied".into()),
+            server => Ok(server.live_settings.clone()),
+        })
     }
 
     fn cleartext_login(&mut self) -> Result<CleartextLogin, NodeError> {
@@ -219,26 +260,6 @@ impl ReadNode for SimNode {
         self.ask(|world| Ok(world.socket_users.clone()))
     }
 
-    fn host(&self) -> &dyn ReadHost {
-        &self.host
-    }
-
-    fn galera_leaf(&mut self) -> Result<String, NodeError> {
-        let dir = self.spec.tls_dir.clone();
-        self.ask(|world| {
-            let server = &world.servers[self.index];
-            let identity = server.live.as_ref().and_then(|live| live.galera.as_ref());
-            let identity = identity.ok_or("the Galera port speaks no TLS")?;
-            let own =
-                |file: &str| server.disk.entries.get(&dir.join(file)).and_then(|entry| entry.bytes.clone());
-            let (cert, ca) = (own("node-cert.pem").unwrap_or_default(), own("ca.pem").unwrap_or_default());
-            trust::chain_ok(&cert, &identity.trusted, world.unix_s())
-                .map_err(|error| format!("our certificate was refused: {error}"))?;
-            trust::chain_ok(&identity.cert, &ca, world.unix_s()).map_err(|error| error.to_string())?;
-            Ok(String::from_utf8_lossy(&identity.cert).into_owned())
-        })
-    }
-
     fn client_leaf(&mut self) -> Result<String, NodeError> {
         self.ask(|world| {
             let leaf = world.servers[self.index].live.as_ref().and_then(|live| live.client_leaf.clone());
@@ -246,27 +267,9 @@ impl ReadNode for SimNode {
         })
     }
 
-    fn wait(&mut self, how_long: Duration) {
-        self.shared.instant("wait", Some(self.index));
-        self.shared.advance(u64::try_from(how_long.as_millis()).unwrap_or(u64::MAX));
-    }
-
-    fn now_ms(&self) -> u64 {
-        self.shared.borrow().now_ms
-    }
-
-    fn log_tail(&self, lines: usize) -> Vec<String> {
-        let world = self.shared.borrow();
-        let log = &world.servers[self.index].log;
-        log[log.len().saturating_sub(lines)..].to_vec()
-    }
 }
 
-impl WriteNode for SimNode {
-    fn reading(&mut self) -> &mut dyn ReadNode {
-        self
-    }
-
+impl WriteMember for SimNode {
     fn write_host(&self) -> &dyn WriteHost {
         &self.host
     }
@@ -304,6 +307,12 @@ impl WriteNode for SimNode {
         world.start(self.index);
         world.advance(100);
         Ok(())
+    }
+}
+
+impl WriteNode for SimNode {
+    fn reading(&mut self) -> &mut dyn ReadNode {
+        self
     }
 
     fn set_desync(&mut self, on: bool) -> Result<(), NodeError> {

@@ -14,7 +14,7 @@ use change_ops::roll::{self, Settings};
 use change_ops::unfinished::continuation;
 use model::{Change, Clock, Look, NodeName, Plan};
 use net::SecretString;
-use server::WriteNode;
+use server::{WriteArbitrator, WriteNode};
 use site::OpsError;
 use tempfile::TempDir;
 
@@ -217,6 +217,10 @@ impl ClusterAccess for Operator {
     fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>> {
         let node = |&index| Box::new(SimNode::new(&self.shared, index)) as Box<dyn WriteNode>;
         self.inventory.iter().map(node).collect()
+    }
+
+    fn arbitrators(&self) -> Vec<Box<dyn WriteArbitrator + '_>> {
+        vec![]
     }
 
     fn look(&self) -> Box<dyn Look + '_> {

@@ -147,6 +147,7 @@ impl Rig {
             cluster: "sim".into(),
             topology: &providers::GALERA,
             nodes: nodes.collect(),
+            arbitrators: vec![],
             look: Box::new(SimLook {
                 shared: self.shared.clone(),
                 blind: self.blind,

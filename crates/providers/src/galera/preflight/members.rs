@@ -55,15 +55,6 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let members = seen.up().map(|(_, view)| view.cluster_size()).max().unwrap_or(0);
     let arbitrators = seen.up().map(|(_, view)| view.arbitrators()).max().unwrap_or(0);
     let subject = "cluster";
-    if arbitrators > 0 {
-        problems.push(problem(
-            subject,
-            if arbitrators == 1 { "1 arbitrator (garbd) is a member".to_owned() } else { format!("{arbitrators} arbitrators (garbd) are members") },
-            "an arbitrator has no SQL port: a strict round that does not know its option file would lock it out",
-            "stop garbd for the time of the change if the cluster keeps three nodes, and start it again with the same \
-             socket.ssl options afterwards",
-        ));
-    }
     if members > seen.views.len() + arbitrators {
         let known: Vec<&str> = seen.views.iter().map(|(name, _)| name.as_str()).collect();
         problems.push(problem(

@@ -1,5 +1,6 @@
 //! What must hold of a Galera cluster before it is changed. [`CHECKS`] is the register, in the order in which reasons are shown.
 
+mod arbitrators;
 mod flavour;
 mod gcache;
 mod live_and_file;
@@ -16,6 +17,7 @@ use crate::preflight::{
 
 pub const CHECKS: &[(&str, Check)] = &[
     ("members", members::check),
+    ("arbitrators", arbitrators::check),
     ("flavour", flavour::check),
     ("live-and-file", live_and_file::check),
     ("set-live", set_live::check),

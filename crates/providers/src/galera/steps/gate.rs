@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use server::GaleraFacts;
 
+use crate::galera::quorum;
 use crate::steps::{StepKind, params};
 use crate::world::World;
 
@@ -20,7 +21,9 @@ pub struct GateParams {
 
 fn problems(world: &mut World<'_>, all: &str) -> Vec<String> {
     let views = world.views();
-    let mut problems = Vec::new();
+    let arbitrators = world.arbitrator_views();
+    let mut problems = quorum::against_arbitrators(&arbitrators, all);
+    let wished = views.len() + arbitrators.len();
     for (name, view) in &views {
         match view {
             Err(error) => problems.push(error.first_line()),
@@ -28,11 +31,10 @@ fn problems(world: &mut World<'_>, all: &str) -> Vec<String> {
                 if !all.contains(view.galera_state().letter()) {
                     problems.push(format!("{name} speaks {}", view.galera_state()));
                 }
-                if view.cluster_size() != views.len() {
+                if view.cluster_size() != wished {
                     problems.push(format!(
-                        "{name} sees {} members, {} answered",
-                        view.cluster_size(),
-                        views.len()
+                        "{name} sees {} members, {wished} were asked",
+                        view.cluster_size()
                     ));
                 }
             }
@@ -60,7 +62,7 @@ impl StepKind for Gate {
         let problems = problems(world, &all);
         Ok(match direction {
             _ if problems.is_empty() => {
-                StepCheck::AlreadyDone(format!("all {} members agree", world.nodes.len()))
+                StepCheck::AlreadyDone(format!("all {} members agree", world.members()))
             }
             // Going back, the steps that follow are undone already; the round's own pre-check guards each restart.
             Direction::Back => StepCheck::AlreadyDone("nothing to revert".into()),

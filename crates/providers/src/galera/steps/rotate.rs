@@ -6,6 +6,7 @@ use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 
+use super::arbitrator::{reasons_against, restart};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::files::{finish_placing, is_placing, issue, lies, place, place_bytes, sound};
 use crate::steps::{StepKind, fail, only_node, params};
@@ -28,9 +29,24 @@ fn kept(serial_before: &str) -> PathBuf {
 }
 
 fn served(world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
-    let pem = world.node(name)?.galera_leaf().map_err(fail)?;
+    let pem = world.member(name)?.galera_leaf().map_err(fail)?;
     let leaf = trust::inspect(pem.as_bytes()).map_err(fail)?;
     leaf.first().map(|leaf| leaf.serial_hex.clone()).ok_or_else(|| fail("no certificate was served"))
+}
+
+/// A node reads its files again as it runs; an arbitrator has nobody who could tell it to.
+fn load(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+    if world.arbitrator(name).is_none() {
+        return world.node(name)?.reload_tls().map_err(fail);
+    }
+    let reasons = reasons_against(world, name, "DS")?;
+    if !reasons.is_empty() {
+        return Err(fail(format!(
+            "{name} has its new files and is not restarted\n  why:  {}\n  next: fix that, then sealion resume",
+            reasons.join("\n        ")
+        )));
+    }
+    restart(world, name)
 }
 
 impl StepKind for Rotate {
@@ -54,7 +70,7 @@ impl StepKind for Rotate {
         let on_disk = lies(world, &name)?;
         let live = served(world, &name)?;
         let is_old = live == serial_before;
-        let is_whole = !is_placing(world.node(&name)?)?;
+        let is_whole = !is_placing(world.member(&name)?)?;
         let agree = is_whole && on_disk.serial() == Some(live.as_str());
         Ok(match direction {
             Direction::Forward if agree && !is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),
@@ -66,7 +82,7 @@ impl StepKind for Rotate {
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let RotateParams { serial_before } = params(step)?;
         let name = only_node(step)?;
-        let node = world.node(&name)?;
+        let node = world.member(&name)?;
         let spec = node.spec().clone();
         let keep = spec.state_dir.join(kept(&serial_before));
         finish_placing(node)?;
@@ -79,11 +95,11 @@ impl StepKind for Rotate {
             };
             let (key, cert, ca) = (old(KEY_FILE)?, old(CERT_FILE)?, old(CA_FILE)?);
             place_bytes(node, [&key, &cert, &ca])?;
-            return node.reload_tls().map_err(fail);
+            return load(world, &name);
         }
         let on_disk = lies(world, &name)?;
         if on_disk.serial() == Some(&serial_before) {
-            let host = world.node(&name)?.write_host();
+            let host = world.member(&name)?.write_host();
             host.make_dir(&keep, 0o700, None).map_err(fail)?;
             for (file, mode) in [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)] {
                 if let Some(bytes) = host.read(&spec.tls_dir.join(file), PEM_BYTES_MAX).map_err(fail)? {
@@ -94,10 +110,10 @@ impl StepKind for Rotate {
         // A sound pair that is not the old one was placed before a kill: only the reload is missing.
         if on_disk.serial().is_none_or(|serial| serial == serial_before) {
             let (leaf, ca_pem) = issue(world, &name)?;
-            place(world.node(&name)?, &leaf, &ca_pem)?;
+            place(world.member(&name)?, &leaf, &ca_pem)?;
             sound(world, &name)?;
         }
-        world.node(&name)?.reload_tls().map_err(fail)
+        load(world, &name)
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
@@ -108,8 +124,11 @@ impl StepKind for Rotate {
         if !wished {
             return Err(fail(format!(
                 "port {} still serves serial {live}",
-                world.node(&name)?.spec().galera_port
+                world.member(&name)?.spec().galera_port
             )));
+        }
+        if world.arbitrator(&name).is_some() {
+            return Ok(format!("serves serial {live} since its restart"));
         }
         let node = world.node(&name)?;
         if node.view().map_err(fail)?.offers_client_tls() {

@@ -76,7 +76,7 @@ impl RoundParams {
     }
 }
 
-fn word(letter: char) -> &'static str {
+pub fn word(letter: char) -> &'static str {
     match letter {
         'P' => "plain",
         'D' => "dynamic",
@@ -153,12 +153,14 @@ fn reasons_against(
     let began = world.node(name)?.now_ms();
     loop {
         let views = world.views();
+        let arbitrators = world.arbitrator_views();
         let target = views.iter().find(|(other, _)| other == name).map(|(_, view)| view);
-        let reasons = match target {
+        let mut reasons = match target {
             Some(Err(NodeError::Down { .. })) => quorum::may_start(name, &views, false, round.allowed()),
             Some(Err(NodeError::Silent { .. })) => reasons_against_silent(world, name, &views, round)?,
-            _ => quorum::may_stop(name, &views, is_ours, round.allowed()),
+            _ => quorum::may_stop(name, &views, &arbitrators, is_ours, round.allowed()),
         };
+        reasons.extend(quorum::against_arbitrators(&arbitrators, round.allowed()));
         if reasons.is_empty() || world.node(name)?.now_ms() - began > SETTLE_MS_MAX {
             return Ok(reasons);
         }
@@ -197,10 +199,12 @@ fn unsound_files(
     round: &RoundParams,
     direction: Direction,
 ) -> Result<Option<String>, StepError> {
-    if !round.reads_files(direction) {
-        return Ok(None);
-    }
-    let tls_dir = world.node(name)?.spec().tls_dir.display().to_string();
+    if round.reads_files(direction) { unsound(world, name) } else { Ok(None) }
+}
+
+/// Why a member would not come back with the files in its TLS directory.
+pub fn unsound(world: &mut World<'_>, name: &NodeName) -> Result<Option<String>, StepError> {
+    let tls_dir = world.member(name)?.spec().tls_dir.display().to_string();
     Ok(match sound(world, name) {
         Ok(Some(_)) => None,
         Ok(None) => Some(format!("key, certificate and CA are not all in {tls_dir} any more")),
@@ -212,11 +216,15 @@ fn unsound_files(
 }
 
 /// A server that was stopped has ended: else the stop command of the inventory is another one's.
-fn has_ended(world: &mut World<'_>, name: &NodeName, before: Option<&ProcessFacts>) -> Result<(), StepError> {
+pub fn has_ended(
+    world: &mut World<'_>,
+    name: &NodeName,
+    before: Option<&ProcessFacts>,
+) -> Result<(), StepError> {
     let Some(before) = before else { return Ok(()) };
-    let began = world.node(name)?.now_ms();
+    let began = world.member(name)?.now_ms();
     loop {
-        let node = world.node(name)?;
+        let node = world.member(name)?;
         let runs = node.host().process(before.pid).map_err(fail)?;
         if runs.is_none_or(|now| now.start_ticks != before.start_ticks) {
             return Ok(());
@@ -369,7 +377,7 @@ fn is_one_cluster(world: &mut World<'_>) -> Result<(), StepError> {
     let mut seen: Option<(NodeName, String)> = None;
     for (name, view) in world.views() {
         let view = view.map_err(fail)?;
-        if !view.is_primary() || view.cluster_size() < world.nodes.len() {
+        if !view.is_primary() || view.cluster_size() < world.members() {
             return Err(fail(format!(
                 "{name} is in a {} component of {}",
                 view.cluster_status(),
