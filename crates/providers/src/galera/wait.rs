@@ -8,6 +8,7 @@ use model::NodeName;
 use server::{Alive, GaleraFacts, NodeError, NodeView, ReadNode, WriteNode};
 
 use super::quorum;
+use super::steps::arbitrator::SURE_MS;
 use crate::files;
 use crate::world::World;
 
@@ -271,7 +272,12 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     let mut told = began;
     loop {
         let views = world.views();
-        let whole = views.iter().all(|(_, view)| {
+        // One that was killed a moment ago is still counted.
+        let is_sure = world.arbitrators.iter().all(|one| {
+            let at = starts.get(one.name()).map(|(_, at)| *at);
+            at.is_none_or(|at| one.now_ms().saturating_sub(at) >= SURE_MS)
+        });
+        let whole = is_sure && views.iter().all(|(_, view)| {
             view.as_ref().is_ok_and(|view| {
                 // A node that sealion itself desynced is in state 2, and that is fine here.
                 view.is_primary()

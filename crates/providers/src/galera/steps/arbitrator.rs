@@ -24,6 +24,15 @@ const POLL_MS: u64 = 500;
 /// # Source
 /// garbd of Galera 26.4.23 gives up by itself some 40 s after its start (pc.wait_prim_timeout); in labs it was counted after 1 s.
 const JOINED_MS_MAX: u64 = 60_000;
+/// The nodes still count one that has just left. Of one that was killed they know after evs.suspect_timeout, 5 s.
+///
+/// # Source
+/// Seen on Galera 26.4.23: asked 0.1 s after garbd had ended, each of three nodes still saw four members; the new process joined 6 s later.
+pub const LEFT_MS_MAX: u64 = 20_000;
+/// Who is counted for so long is counted as it runs now, and not as one that was killed before.
+pub const SURE_MS: u64 = 10_000;
+/// Its start was waited for, and that it had left before.
+const STEADY_MS: u64 = 1_000;
 /// A process that is not there for so long after its start has ended.
 const GONE_MS_MAX: u64 = 3_000;
 
@@ -86,16 +95,41 @@ pub fn restart(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> 
             return Err(fail(format!("{name} is not restarted: whether it runs cannot be determined ({why})")));
         }
     }
+    has_left(world, name)?;
     let member = world.member(name)?;
     finish_placing(member)?;
     member.start().map_err(fail)?;
-    is_counted(world, name)
+    is_counted(world, name, STEADY_MS)
 }
 
-/// Until its process runs and every node counts all members.
-fn is_counted(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+/// Until no node counts one any more that has ended: else its next start would be taken for counted before it is.
+fn has_left(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     let members = world.members();
     let began = world.member(name)?.now_ms();
+    loop {
+        let views = world.views();
+        let counts_it = views.iter().find_map(|(node, view)| match view {
+            Ok(view) if view.cluster_size() < members => None,
+            Ok(view) => Some(format!("{node} still sees {} members", view.cluster_size())),
+            // Who does not answer counts nobody that we could wait for.
+            Err(_) => None,
+        });
+        let Some(why) = counts_it else { return Ok(()) };
+        if world.member(name)?.now_ms() - began > LEFT_MS_MAX {
+            return Err(fail(format!(
+                "{name} has ended, and is not started again\n  why:  {why}: another garbd of this cluster may run, which the inventory does \
+                 not name\n  next: see who connects to the Galera port (ss -tnp), then sealion resume"
+            )));
+        }
+        sleep(world, POLL_MS);
+    }
+}
+
+/// Until its process runs and every node counts all members, for `steady_ms` without a break.
+fn is_counted(world: &mut World<'_>, name: &NodeName, steady_ms: u64) -> Result<(), StepError> {
+    let members = world.members();
+    let began = world.member(name)?.now_ms();
+    let mut counted_since = None;
     let mut gone_since = None;
     loop {
         let now = world.member(name)?.now_ms();
@@ -117,9 +151,15 @@ fn is_counted(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
             )),
             Err(error) => Some(error.first_line()),
         });
-        match (missing, &alive) {
-            (None, Alive::Yes) => return Ok(()),
-            (missing, _) if now - began > JOINED_MS_MAX => {
+        if missing.is_none() && alive == Alive::Yes {
+            if now - *counted_since.get_or_insert(now) >= steady_ms {
+                return Ok(());
+            }
+        } else {
+            counted_since = None;
+        }
+        match missing {
+            missing if now - began > JOINED_MS_MAX => {
                 let why = missing.unwrap_or_else(|| "whether its process runs cannot be determined".into());
                 return Err(did_not_join(world.member(name)?, &format!("{why} after {} s", (now - began) / 1000)));
             }
@@ -229,7 +269,7 @@ impl StepKind for Arbitrator {
         }
         let letter = round.wanted(direction);
         if differs(world, &name, letter)?.is_none() {
-            return is_counted(world, &name);
+            return is_counted(world, &name, SURE_MS);
         }
         // Writing takes its time: a node may have failed since the pre-check.
         let reasons = reasons_against(world, &name, round.allowed())?;
@@ -245,7 +285,7 @@ impl StepKind for Arbitrator {
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
         let round: ArbitratorParams = params(step)?;
         let name = only_node(step)?;
-        is_counted(world, &name)?;
+        is_counted(world, &name, 0)?;
         let letter = round.wanted(direction);
         if let Some(why) = differs(world, &name, letter)? {
             return Err(fail(format!("{name} came back, but {why}")));
