@@ -8,6 +8,7 @@ use change::StepError;
 use model::NodeName;
 use secrecy::ExposeSecret;
 use server::WriteMember;
+use server::arbitrator::owner_file;
 use trust::{Ca, LeafSpec};
 
 pub use server::node::{CA_FILE, CERT_FILE, KEY_FILE};
@@ -55,6 +56,31 @@ pub fn issue(world: &mut World<'_>, name: &NodeName) -> Result<(trust::Leaf, Str
         )
         .map_err(fail)?;
     Ok((leaf, ca.cert_pem()))
+}
+
+/// Notes whom an arbitrator runs as, before files are placed for it or taken away: when it is down nothing else tells. Nothing of a
+/// node, whose data directory tells.
+pub fn note_owner(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+    let Some(arbitrator) = world.arbitrator(name) else { return Ok(()) };
+    let Some(process) = arbitrator.process() else {
+        return match arbitrator.owner() {
+            Some(_) => Ok(()),
+            None => Err(fail(format!(
+                "{name}: key and certificate are not written\n  why:  garbd is down, and which user it runs as, who must read them, \
+                 cannot be determined\n  next: start it, then sealion resume"
+            ))),
+        };
+    };
+    let owner = serde_json::to_vec(&(process.uid, process.gid)).map_err(fail)?;
+    let spec = arbitrator.spec().clone();
+    let path = owner_file(&spec);
+    let host = arbitrator.write_host();
+    if host.read(&path, PEM_BYTES_MAX).map_err(fail)?.as_ref() == Some(&owner) {
+        return Ok(());
+    }
+    host.make_dir(&spec.state_dir, 0o700, None)
+        .and_then(|()| host.write(&path, &owner, Some(0o600), None))
+        .map_err(fail)
 }
 
 /// Puts a leaf and its CA on a node.

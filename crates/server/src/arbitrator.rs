@@ -1,6 +1,7 @@
 //! garbd: a member of a Galera cluster that votes and has no data, hence no SQL port. What it was started with is on its command
 //! line, what it will be started with in a file of variables that its start script reads.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use formats::shell_vars::{SHELL_FILE_BYTES_MAX, ShellVars};
@@ -59,6 +60,22 @@ pub trait ReadArbitrator: ReadMember {
 pub trait WriteArbitrator: ReadArbitrator + WriteMember {
     fn reading(&mut self) -> &mut dyn ReadArbitrator;
 }
+
+/// Whom it runs as: its process says; while it is down, what sealion has noted of it. It has no data directory that could tell.
+pub fn owner_of(arbitrator: &mut dyn ReadMember) -> Option<(u32, u32)> {
+    if let Some(process) = arbitrator.process() {
+        return Some((process.uid, process.gid));
+    }
+    let noted = arbitrator.host().read(&owner_file(arbitrator.spec()), OWNER_BYTES_MAX).ok()??;
+    serde_json::from_slice(&noted).ok()
+}
+
+/// In sealion's own directory: uid and gid of the process that reads the files it has placed.
+pub fn owner_file(spec: &NodeSpec) -> PathBuf {
+    spec.state_dir.join("owner.json")
+}
+
+const OWNER_BYTES_MAX: u64 = 256;
 
 /// What garbd was started with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -214,13 +231,8 @@ impl ReadMember for LiveArbitrator {
         }
     }
 
-    /// Of its process; while it is down, of its TLS directory, unless that is root's.
     fn owner(&mut self) -> Option<(u32, u32)> {
-        if let Some(process) = self.process() {
-            return Some((process.uid, process.gid));
-        }
-        let facts = self.host().facts(&self.spec().tls_dir).ok()??;
-        (facts.uid != 0).then_some((facts.uid, facts.gid))
+        owner_of(self)
     }
 
     fn host(&self) -> &dyn ReadHost {

@@ -273,9 +273,9 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     loop {
         let views = world.views();
         // One that was killed a moment ago is still counted.
-        let is_sure = world.arbitrators.iter().all(|one| {
+        let is_sure = world.arbitrators.iter_mut().all(|one| {
             let at = starts.get(one.name()).map(|(_, at)| *at);
-            at.is_none_or(|at| one.now_ms().saturating_sub(at) >= SURE_MS)
+            one.alive() != Alive::No && at.is_none_or(|at| one.now_ms().saturating_sub(at) >= SURE_MS)
         });
         let whole = is_sure && views.iter().all(|(_, view)| {
             view.as_ref().is_ok_and(|view| {

@@ -7,7 +7,7 @@ use server::{NodeError, ProviderOptions, WriteArbitrator};
 
 use super::{StepKind, fail, only_node};
 use crate::files::{
-    KEY_FILE, Lies, discard_incoming, in_place, is_placing, issue, lies, place, remove_placed, sound,
+    KEY_FILE, Lies, discard_incoming, in_place, is_placing, issue, lies, note_owner, place, remove_placed, sound,
 };
 use crate::world::World;
 
@@ -109,6 +109,7 @@ impl StepKind for Files {
             discard_incoming(node)?;
             return remove_placed(node).map(|_| ());
         }
+        note_owner(world, &name)?;
         let (leaf, ca_pem) = issue(world, &name)?;
         place(world.member(&name)?, &leaf, &ca_pem)
     }

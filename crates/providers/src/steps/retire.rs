@@ -9,7 +9,7 @@ use server::WriteMember;
 
 use super::files::in_use;
 use super::{StepKind, fail, only_node};
-use crate::files::{CA_FILE, CERT_FILE, KEY_FILE, discard_incoming, in_place, place_bytes};
+use crate::files::{CA_FILE, CERT_FILE, KEY_FILE, discard_incoming, in_place, note_owner, place_bytes};
 use crate::world::World;
 
 pub struct Retire;
@@ -112,7 +112,9 @@ impl StepKind for Retire {
     }
 
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
-        let node = world.member(&only_node(step)?)?;
+        let name = only_node(step)?;
+        note_owner(world, &name)?;
+        let node = world.member(&name)?;
         let spec = node.spec().clone();
         let keep = spec.state_dir.join(KEPT);
         discard_incoming(node)?;

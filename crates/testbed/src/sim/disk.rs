@@ -14,6 +14,8 @@ use super::world::{Shared, World};
 pub const ROOT: u32 = 0;
 /// The user that servers run as.
 pub const MYSQL: u32 = 999;
+/// Whom the unit of garbd runs it as.
+pub const NOBODY: u32 = 65_534;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {

@@ -26,7 +26,7 @@ impl World {
     /// The size that a member sees, arbitrators counted.
     pub fn cluster_size(&self, index: usize) -> usize {
         match (&self.servers[index].group, &self.servers[index].last_view) {
-            (Group::Primary, Some((_, members))) => members.len() + self.arbitrators,
+            (Group::Primary, Some((_, members))) => members.len() + self.strange_arbitrators,
             _ => self.component_of(index).len(),
         }
     }
@@ -166,7 +166,7 @@ impl World {
             }
             for component in components {
                 // Arbitrators stay with the larger part here.
-                if 2 * (component.len() + self.arbitrators) > members.len() + self.arbitrators {
+                if 2 * (component.len() + self.strange_arbitrators) > members.len() + self.strange_arbitrators {
                     self.set_view(&component);
                 } else {
                     for index in component {
@@ -205,7 +205,8 @@ impl World {
             if !members.is_subset(&back) {
                 continue;
             }
-            let best = members.iter().map(|&index| self.servers[index].seqno).max().unwrap_or(0);
+            let with_data = |index: &&usize| !self.servers[**index].is_arbitrator;
+            let best = members.iter().filter(with_data).map(|&index| self.servers[index].seqno).max().unwrap_or(0);
             if best < self.app.acknowledged {
                 self.violations.push(format!(
                     "a primary component {members:?} came together with {best} of {} acknowledged writes",
@@ -214,7 +215,7 @@ impl World {
             }
             for &index in &members {
                 self.log(index, "Note", "WSREP: re-bootstrapping prim from partitioned components");
-                let has_all = self.servers[index].seqno == best;
+                let has_all = self.servers[index].seqno == best || self.servers[index].is_arbitrator;
                 let server = &mut self.servers[index];
                 server.group = Group::Primary;
                 server.crashed_ms = None;

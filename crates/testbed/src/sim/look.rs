@@ -54,6 +54,9 @@ impl World {
                 };
                 sights.push(sight(Link::new(LinkKind::Galera, one.name(), other.name()), seen));
             }
+            if one.is_arbitrator {
+                continue;
+            }
             let tls = self.app.takes_tls && one.live.as_ref().is_some_and(|live| live.client_leaf.is_some());
             let seen = match (one.is_up(), tls && one.cleartext_clients == 0) {
                 (false, _) => Seen::Unknown("nobody was connected".into()),

@@ -7,6 +7,7 @@
 //!
 //! Left out: SQL, binlogs, flow control, segments, weights, SELinux, power cuts that lose synced bytes.
 
+pub mod arbitrator;
 pub mod clients;
 pub mod disk;
 pub mod fault;

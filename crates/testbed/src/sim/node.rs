@@ -120,9 +120,12 @@ fn view_of(world: &World, index: usize) -> NodeView {
         (Group::Primary, Some((_, members))) => members.clone(),
         _ => world.component_of(index),
     };
-    let mut incoming: Vec<String> =
-        members.iter().map(|&member| format!("{}:3306", world.servers[member].spec.address)).collect();
-    incoming.extend((0..world.arbitrators).map(|_| String::new()));
+    let address = |member: &usize| match &world.servers[*member] {
+        server if server.is_arbitrator => String::new(),
+        server => format!("{}:3306", server.spec.address),
+    };
+    let mut incoming: Vec<String> = members.iter().map(address).collect();
+    incoming.extend((0..world.strange_arbitrators).map(|_| String::new()));
     for (key, value) in [
         ("wsrep_cluster_status", if primary { "Primary" } else { "non-Primary" }.to_owned()),
         ("wsrep_cluster_size", world.cluster_size(index).to_string()),

@@ -18,6 +18,7 @@ use server::{WriteArbitrator, WriteNode};
 use site::OpsError;
 use tempfile::TempDir;
 
+use super::arbitrator::SimArbitrator;
 use super::fault::Killed;
 use super::look::SimLook;
 use super::node::SimNode;
@@ -201,6 +202,12 @@ impl Operator {
     }
 }
 
+impl Operator {
+    fn is_arbitrator(&self, index: usize) -> bool {
+        self.shared.borrow().servers.get(index).is_some_and(|server| server.is_arbitrator)
+    }
+}
+
 impl ClusterAccess for Operator {
     fn cluster_name(&self) -> &'static str {
         "sim"
@@ -216,11 +223,13 @@ impl ClusterAccess for Operator {
 
     fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>> {
         let node = |&index| Box::new(SimNode::new(&self.shared, index)) as Box<dyn WriteNode>;
-        self.inventory.iter().map(node).collect()
+        self.inventory.iter().filter(|&&index| !self.is_arbitrator(index)).map(node).collect()
     }
 
     fn arbitrators(&self) -> Vec<Box<dyn WriteArbitrator + '_>> {
-        vec![]
+        let arbitrator =
+            |&index| Box::new(SimArbitrator::new(&self.shared, index)) as Box<dyn WriteArbitrator>;
+        self.inventory.iter().filter(|&&index| self.is_arbitrator(index)).map(arbitrator).collect()
     }
 
     fn look(&self) -> Box<dyn Look + '_> {

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
+use formats::shell_vars::ShellVars;
 use host::{ProcessFacts, Service};
 use model::NodeName;
 use server::options::{self, Effective, Start};
 use server::{GaleraState, LiveSetting, Logins, NodeSpec, ProviderOptions};
 
-use super::disk::{Disk, MYSQL};
-use super::world::{DATA_DIR, DEFAULTS_FILE, STATE_DIR, TLS_DIR, World};
+use super::disk::{Disk, MYSQL, NOBODY, ROOT};
+use super::world::{DATA_DIR, GARB_FILE, GARB_STATE_DIR, GARB_TLS_DIR, DEFAULTS_FILE, STATE_DIR, TLS_DIR, World};
 
 /// systemd's RestartSec for mariadb.service on Debian.
 const SYSTEMD_RESTART_MS: u64 = 5_000;
@@ -92,6 +93,8 @@ pub enum LingeringSessions {
 #[derive(Debug, Clone)]
 pub struct Server {
     pub spec: NodeSpec,
+    /// It votes, and has no data and no SQL port (garbd).
+    pub is_arbitrator: bool,
     pub disk: Disk,
     pub process: Option<Process>,
     pub live: Option<Live>,
@@ -170,6 +173,7 @@ impl Server {
         };
         Self {
             spec,
+            is_arbitrator: false,
             disk: Disk::new(),
             process: None,
             live: None,
@@ -206,6 +210,35 @@ impl Server {
         }
     }
 
+    /// As Debian's package has it, beside `nodes`.
+    pub fn arbitrator(index: usize, nodes: &str) -> Self {
+        let mut server = Self::new(index);
+        server.is_arbitrator = true;
+        server.spec = NodeSpec {
+            defaults_file: GARB_FILE.into(),
+            tls_dir: GARB_TLS_DIR.into(),
+            state_dir: GARB_STATE_DIR.into(),
+            service: Service::Systemd { unit: "garb".into() },
+            port: 0,
+            ..NodeSpec::new("garb1", server.spec.address)
+        };
+        server.disk.put(
+            GARB_FILE,
+            format!(
+                "# Copyright (C) 2012 Codership Oy\n# This config file is to be sourced by garb service script.\n\n\
+                 GALERA_NODES=\"{nodes}\"\n\nGALERA_GROUP=\"sim\"   # as the nodes\n\n# GALERA_OPTIONS=\"\"\n\n# WORK_DIR=\"\"\n"
+            ),
+            ROOT,
+            0o644,
+        );
+        server
+    }
+
+    /// Whom it runs as.
+    pub fn uid(&self) -> u32 {
+        if self.is_arbitrator { NOBODY } else { MYSQL }
+    }
+
     pub fn is_frozen(&self) -> bool {
         self.frozen_ms.is_some()
     }
@@ -220,10 +253,11 @@ impl Server {
 
     pub fn process_facts(&self) -> Option<ProcessFacts> {
         let process = self.process.as_ref()?;
-        let mut command_line = vec!["/usr/sbin/mariadbd".to_owned()];
+        let mut command_line =
+            vec![if self.is_arbitrator { "/usr/bin/garbd" } else { "/usr/sbin/mariadbd" }.to_owned()];
         command_line.extend(self.extra_arguments.iter().cloned());
-        let pid = process.pid;
-        Some(ProcessFacts { pid, uid: MYSQL, gid: MYSQL, command_line, start_ticks: process.born_ms / 10 })
+        let (pid, uid) = (process.pid, self.uid());
+        Some(ProcessFacts { pid, uid, gid: uid, command_line, start_ticks: process.born_ms / 10 })
     }
 
     pub fn effective(&self, groups: &[String]) -> Result<Effective, String> {
@@ -246,7 +280,7 @@ impl Server {
     pub fn read_identity(&self, options: &ProviderOptions) -> Result<Identity, String> {
         let read = |key: &str| {
             let path = options.get(key).unwrap_or("");
-            self.disk.open_as(MYSQL, Path::new(path)).map_err(|why| {
+            self.disk.open_as(self.uid(), Path::new(path)).map_err(|why| {
                 format!(
                     "Bad value '{path}' for SSL parameter '{key}': 2: 'error:80000002:system library::{why}'"
                 )
@@ -271,13 +305,22 @@ impl Server {
         is_pair(cert, key).then(|| cert.to_vec())
     }
 
+    /// What the start script of an arbitrator hands to it.
+    fn garb_options(&self) -> Result<String, String> {
+        let bytes = self.disk.open_as(self.uid(), Path::new(GARB_FILE))?;
+        let file = ShellVars::parse(bytes, GARB_FILE).map_err(|error| error.to_string())?;
+        let options = file.get("GALERA_OPTIONS").map_err(|error| error.to_string())?;
+        Ok(options.map_or_else(String::new, |(text, _)| text.to_owned()))
+    }
+
     /// What a server that starts now makes of its files, or the line with which it ends at once.
     pub fn read_files(&self) -> Result<Live, String> {
-        let effective = self.server_options()?;
+        let effective = if self.is_arbitrator { None } else { Some(self.server_options()?) };
         let value = |key: &str| {
-            effective.effective(key).and_then(|setting| setting.value.clone()).unwrap_or_default()
+            let setting = effective.as_ref().and_then(|effective| effective.effective(key));
+            setting.and_then(|setting| setting.value.clone()).unwrap_or_default()
         };
-        let text = value("wsrep_provider_options");
+        let text = if self.is_arbitrator { self.garb_options()? } else { value("wsrep_provider_options") };
         let options = ProviderOptions::parse(&text);
         let yes = |key: &str| {
             options
@@ -390,7 +433,9 @@ impl World {
         });
         server.group = Group::Out;
         (server.local_state, server.desync, server.donates_until_ms, server.transfer) = (0, 0, None, None);
-        server.disk.put("/var/lib/mysql/grastate.dat", "# GALERA saved state\nseqno:   -1\n", MYSQL, 0o600);
+        if !server.is_arbitrator {
+            server.disk.put(GRASTATE, "# GALERA saved state\nseqno:   -1\n", MYSQL, 0o600);
+        }
         true
     }
 
@@ -413,6 +458,14 @@ impl World {
     /// A clean shutdown: it says good-bye, so the others shrink their membership at once.
     pub fn stop(&mut self, index: usize) {
         if self.servers[index].process.is_none() {
+            return;
+        }
+        if self.servers[index].is_arbitrator {
+            // Seen: the nodes count it for a moment after its process has ended.
+            let late_ms = self.rng.between(100, 900);
+            self.servers[index].crashed_ms =
+                Some((self.now_ms + late_ms).saturating_sub(super::group::SUSPECT_MS));
+            self.gone(index);
             return;
         }
         self.cut_sessions(index);
@@ -453,6 +506,9 @@ impl World {
     /// The SQL port opens, and only now the pid file is written.
     pub(super) fn answer(&mut self, index: usize) {
         let server = &mut self.servers[index];
+        if server.is_arbitrator {
+            return;
+        }
         let Some(process) = &mut server.process else { return };
         if !process.answers {
             process.answers = true;
@@ -521,7 +577,9 @@ impl World {
         for index in 0..self.servers.len() {
             let server = &self.servers[index];
             let due = server.crashed_ms.is_some_and(|at| self.now_ms >= at + SYSTEMD_RESTART_MS);
-            if server.restarts_by_itself && due && server.process.is_none() {
+            // The unit of garbd has no Restart=.
+            let restarts = server.restarts_by_itself && !server.is_arbitrator;
+            if restarts && due && server.process.is_none() {
                 self.spawn(index);
             }
         }

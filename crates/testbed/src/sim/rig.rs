@@ -11,11 +11,12 @@ use change::{Direction, Driver, Journal, Machine, Outcome, Record};
 use model::{Change, Plan};
 use providers::{Authority, Limits, Problem};
 use secrecy::SecretString;
-use server::WriteNode;
+use server::{WriteArbitrator, WriteNode};
 use server::accounts::AccountName;
 use tempfile::TempDir;
 use trust::KeyKind;
 
+use super::arbitrator::SimArbitrator;
 use super::fault::{Fault, Instant, Killed};
 use super::look::SimLook;
 use super::node::SimNode;
@@ -137,17 +138,25 @@ impl Rig {
         self.dir.path().join(format!("{}.journal", self.plans.get()))
     }
 
+    pub fn is_arbitrator(&self, index: usize) -> bool {
+        self.shared.borrow().servers.get(index).is_some_and(|server| server.is_arbitrator)
+    }
+
     /// The same world as the steps have it.
     pub fn provider_world(&self, plan_id: &str) -> providers::World<'_> {
         let nodes = self
             .inventory
             .iter()
+            .filter(|&&index| !self.is_arbitrator(index))
             .map(|&index| Box::new(SimNode::new(&self.shared, index)) as Box<dyn WriteNode>);
+        let arbitrators = self.inventory.iter().filter(|&&index| self.is_arbitrator(index)).map(|&index| {
+            Box::new(SimArbitrator::new(&self.shared, index)) as Box<dyn WriteArbitrator>
+        });
         providers::World {
             cluster: "sim".into(),
             topology: &providers::GALERA,
             nodes: nodes.collect(),
-            arbitrators: vec![],
+            arbitrators: arbitrators.collect(),
             look: Box::new(SimLook {
                 shared: self.shared.clone(),
                 blind: self.blind,

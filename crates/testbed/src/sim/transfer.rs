@@ -32,10 +32,19 @@ pub struct Progress {
 
 impl World {
     pub(super) fn begin_transfer(&mut self, joiner: usize) {
+        if self.servers[joiner].is_arbitrator {
+            // A "trivial" one.
+            self.servers[joiner].local_state = 4;
+            self.log(joiner, "INFO", "Shifting JOINED -> SYNCED");
+            return;
+        }
         let wish = self.servers[joiner].wants_donor;
         let donors: Vec<usize> = (0..self.servers.len())
             .filter(|&index| {
-                index != joiner && self.is_primary(index) && self.servers[index].local_state == 4
+                index != joiner
+                    && !self.servers[index].is_arbitrator
+                    && self.is_primary(index)
+                    && self.servers[index].local_state == 4
             })
             .collect();
         let donor = wish.filter(|wish| donors.contains(wish)).or_else(|| self.rng.choose(&donors));

@@ -30,6 +30,10 @@ pub const GALERA_FILE: &str = "/etc/mysql/mariadb.conf.d/60-galera.cnf";
 pub const LINKED_FILE: &str = "/srv/config/n3/60-galera.cnf";
 pub const TLS_DIR: &str = "/etc/mysql/sealion";
 pub const STATE_DIR: &str = "/var/lib/sealion";
+/// Of an arbitrator.
+pub const GARB_FILE: &str = "/etc/default/garb";
+pub const GARB_TLS_DIR: &str = "/etc/garbd/ssl";
+pub const GARB_STATE_DIR: &str = "/var/lib/sealion/garbd";
 pub const DATA_DIR: &str = "/var/lib/mysql";
 
 /// The same time for everything that asks.
@@ -60,8 +64,8 @@ pub struct World {
     pub(super) watched: u64,
     /// Nobody is Primary until then: what a plain joiner can do to a cluster with a strict member.
     pub storm_until_ms: u64,
-    /// garbd processes that are members; they never fail here.
-    pub arbitrators: usize,
+    /// garbd processes that are members and not among the servers: the inventory does not name them. They never fail here.
+    pub strange_arbitrators: usize,
     pub app: App,
     /// One list for all: accounts are written in total order.
     pub accounts: Vec<Account>,
@@ -139,7 +143,7 @@ impl World {
             conf_id: 0,
             watched: 0,
             storm_until_ms: 0,
-            arbitrators: 0,
+            strange_arbitrators: 0,
             app: App::default(),
             accounts: accounts(),
             other_clients: vec![],
@@ -176,6 +180,18 @@ impl World {
         }
         world.write_from_now_on();
         world.advance(3_000);
+        world
+    }
+
+    /// The same, with an arbitrator.
+    pub fn cluster_with_arbitrator(seed: u64, count: usize) -> Self {
+        let mut world = Self::cluster(seed, count);
+        let nodes: Vec<String> = world.servers.iter().map(|server| server.spec.address.clone()).collect();
+        let index = world.servers.len();
+        world.servers.push(Server::arbitrator(index, &nodes.join(",")));
+        world.start(index);
+        world.advance(9_000);
+        world.write_from_now_on();
         world
     }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use change::{Direction, Outcome};
 use model::{Change, Noun, Verb};
 use server::accounts::Account;
-use testbed::sim::disk::{Entry, MYSQL};
+use testbed::sim::disk::Entry;
 use testbed::sim::rng::Rng;
 use testbed::sim::{End, Fault, Instant, Operator, Rig, World};
 
@@ -69,7 +69,7 @@ fn sealed() -> Rig {
 fn option_files(files: &BTreeMap<String, Entry>) -> BTreeMap<String, Entry> {
     files
         .iter()
-        .filter(|(path, _)| path.contains(".cnf"))
+        .filter(|(path, _)| path.contains(".cnf") || path.contains("/etc/default/"))
         .map(|(path, entry)| (path.clone(), entry.clone()))
         .collect()
 }
@@ -168,10 +168,10 @@ fn broken(
             wrong.push(format!("{}: the lease is not free", server.name()));
         }
         for file in ["node-key.pem", "node-cert.pem", "ca.pem"] {
-            let entry = server.disk.entries.get(&Path::new("/etc/mysql/sealion").join(file));
+            let entry = server.disk.entries.get(&server.spec.tls_dir.join(file));
             let is_sound = |entry: &Entry| {
                 let mode = if file == "node-key.pem" { 0o600 } else { 0o644 };
-                entry.bytes.is_some() && (entry.uid, entry.mode) == (MYSQL, mode)
+                entry.bytes.is_some() && (entry.uid, entry.mode) == (server.uid(), mode)
             };
             if entry.is_some_and(|entry| !is_sound(entry)) {
                 wrong.push(format!("{}: {file} is {entry:?}", server.name()));
@@ -180,7 +180,7 @@ fn broken(
     }
     drop(world);
     for server in &rig.shared.borrow().servers {
-        let is_left = |path: &Path| path.starts_with("/var/lib/sealion/incoming");
+        let is_left = |path: &Path| path.starts_with(server.spec.state_dir.join("incoming"));
         if server.disk.entries.iter().any(|(path, entry)| entry.bytes.is_some() && is_left(path)) {
             wrong.push(format!("{} has a key left over in sealion's own directory", server.name()));
         }
@@ -266,7 +266,8 @@ fn scenario(
     let mut end = go_on(&rig, who, &plan.id, wish, &mut wrong, waits);
     if end == End::NothingToResume {
         // Nothing was journalled, so nothing was begun: as before the first try, all nodes must be up.
-        for index in 0..3 {
+        let all = rig.shared.borrow().servers.len();
+        for index in 0..all {
             rig.shared.borrow_mut().start(index);
         }
         rig.shared.borrow_mut().advance_until(60_000, World::is_whole);
@@ -458,4 +459,37 @@ fn rotate_survives_everything() {
         &[Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut, Fault::DiskFull],
         &BOTH,
     );
+}
+
+/// Two nodes and garbd: while one of the three restarts, the other two are the quorum.
+fn with_arbitrator() -> Rig {
+    Rig::on(World::cluster_with_arbitrator(seed(), 2))
+}
+
+fn sealed_with_arbitrator() -> Rig {
+    let rig = with_arbitrator();
+    let before = Operator::new(&rig, "root@long-ago");
+    let end = before.apply(&before.plan(&enable()).expect("a plan"));
+    assert!(end.is_complete(), "{end:?}");
+    assert_eq!(rig.shared.borrow().letters(), "SSS");
+    rig
+}
+
+#[test]
+fn an_arbitrator_is_changed_with_its_nodes_whoever_is_killed() {
+    let all =
+        [Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut, Fault::DiskFull];
+    check(&with_arbitrator(), &enable(), &all, &BOTH);
+}
+
+#[test]
+fn an_arbitrator_goes_back_with_its_nodes_whoever_is_killed() {
+    let all = [Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut];
+    check(&sealed_with_arbitrator(), &disable(), &all, &BOTH);
+}
+
+#[test]
+fn an_arbitrator_gets_a_new_certificate_whoever_is_killed() {
+    let all = [Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut];
+    check(&sealed_with_arbitrator(), &rotate(), &all, &BOTH);
 }

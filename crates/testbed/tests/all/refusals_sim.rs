@@ -205,7 +205,7 @@ fn two_nodes_only() {
 
 #[test]
 fn an_arbitrator() {
-    enable_refuses(|world| world.arbitrators = 1, "cluster", &["1 arbitrator", "stop garbd"]);
+    enable_refuses(|world| world.strange_arbitrators = 1, "cluster", &["1 arbitrator", "[[arbitrator]]"]);
 }
 
 #[test]

@@ -95,15 +95,16 @@ pub fn restart(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> 
             return Err(fail(format!("{name} is not restarted: whether it runs cannot be determined ({why})")));
         }
     }
-    has_left(world, name)?;
+    let has_left = has_left(world, name)?;
     let member = world.member(name)?;
     finish_placing(member)?;
     member.start().map_err(fail)?;
-    is_counted(world, name, STEADY_MS)
+    is_counted(world, name, if has_left { STEADY_MS } else { SURE_MS })
 }
 
-/// Until no node counts one any more that has ended: else its next start would be taken for counted before it is.
-fn has_left(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+/// Until no node counts one any more that has ended: else its next start would be taken for counted before it is. `false`: somebody
+/// has started it meanwhile.
+fn has_left(world: &mut World<'_>, name: &NodeName) -> Result<bool, StepError> {
     let members = world.members();
     let began = world.member(name)?.now_ms();
     loop {
@@ -114,7 +115,10 @@ fn has_left(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
             // Who does not answer counts nobody that we could wait for.
             Err(_) => None,
         });
-        let Some(why) = counts_it else { return Ok(()) };
+        let Some(why) = counts_it else { return Ok(true) };
+        if world.member(name)?.alive() == Alive::Yes {
+            return Ok(false);
+        }
         if world.member(name)?.now_ms() - began > LEFT_MS_MAX {
             return Err(fail(format!(
                 "{name} has ended, and is not started again\n  why:  {why}: another garbd of this cluster may run, which the inventory does \

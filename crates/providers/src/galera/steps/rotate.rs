@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arbitrator::{reasons_against, restart};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
-use crate::files::{finish_placing, is_placing, issue, lies, place, place_bytes, sound};
+use crate::files::{finish_placing, is_placing, issue, lies, note_owner, place, place_bytes, sound};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::World;
 
@@ -82,6 +82,7 @@ impl StepKind for Rotate {
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let RotateParams { serial_before } = params(step)?;
         let name = only_node(step)?;
+        note_owner(world, &name)?;
         let node = world.member(&name)?;
         let spec = node.spec().clone();
         let keep = spec.state_dir.join(kept(&serial_before));
