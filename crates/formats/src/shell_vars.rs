@@ -52,13 +52,15 @@ impl ShellVars {
         let mut lines = Vec::new();
         for (at, raw) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
             let raw = std::str::from_utf8(raw).map_err(|_| unclear(at + 1, "the line is not UTF-8"))?;
-            let line = read_line(raw.strip_suffix('\n').unwrap_or(raw)).map_err(|why| unclear(at + 1, why))?;
+            let line =
+                read_line(raw.strip_suffix('\n').unwrap_or(raw)).map_err(|why| unclear(at + 1, why))?;
             lines.push((raw.to_owned(), line));
         }
         let vars = Self { file: file.to_owned(), lines };
         // `${NAME:=word}` and the like assign too.
         for (at, (raw, line)) in vars.lines.iter().enumerate() {
-            if matches!(line, Line::Assignment { value: None, .. }) && raw.contains("${") && raw.contains('=') {
+            if matches!(line, Line::Assignment { value: None, .. }) && raw.contains("${") && raw.contains('=')
+            {
                 let after = raw.split_once('=').map_or("", |(_, value)| value);
                 if after.contains(":=") || after.split("${").skip(1).any(|name| assigns(name)) {
                     return Err(unclear(at + 1, "an expansion that may assign a variable"));
@@ -69,7 +71,9 @@ impl ShellVars {
     }
 
     fn last(&self, key: &str) -> Option<usize> {
-        self.lines.iter().rposition(|(_, line)| matches!(line, Line::Assignment { key: name, .. } if name == key))
+        self.lines
+            .iter()
+            .rposition(|(_, line)| matches!(line, Line::Assignment { key: name, .. } if name == key))
     }
 
     /// Its value and its line, counted from 1; the last assignment counts, as in a shell.
@@ -166,7 +170,8 @@ fn literal(text: &str) -> Option<(String, usize)> {
                 }
             },
             // `~` and patterns are not expanded in an assignment's middle, but nobody has to know that.
-            '$' | '`' | '\\' | '~' | ';' | '&' | '|' | '<' | '>' | '(' | ')' | '{' | '}' | '*' | '?' | '[' | '#' | '\r' => {
+            '$' | '`' | '\\' | '~' | ';' | '&' | '|' | '<' | '>' | '(' | ')' | '{' | '}' | '*' | '?'
+            | '[' | '#' | '\r' => {
                 return None;
             }
             _ => value.push(c),
@@ -209,7 +214,8 @@ fn read_line(line: &str) -> Result<Line, &'static str> {
         return Err("the line ends with a carriage return, which a shell takes for a part of it");
     }
     let text = text.strip_prefix("export ").map_or(text, |rest| rest.trim_start_matches([' ', '\t']));
-    const NOT_ONE: &str = "this is not the assignment of one variable, so what a shell makes of it cannot be told";
+    const NOT_ONE: &str =
+        "this is not the assignment of one variable, so what a shell makes of it cannot be told";
     let (key, value) = text.split_once('=').ok_or(NOT_ONE)?;
     if !is_name(key) {
         return Err(NOT_ONE);
@@ -302,7 +308,10 @@ mod tests {
             "A='x'\"$(y",
         ] {
             let error = ShellVars::parse(format!("# first\n{line}\n").as_bytes(), "f");
-            assert!(error.as_ref().is_err_and(|error| error.to_string().starts_with("f:2: ")), "{line}: {error:?}");
+            assert!(
+                error.as_ref().is_err_and(|error| error.to_string().starts_with("f:2: ")),
+                "{line}: {error:?}"
+            );
         }
         // Only a value that is asked for matters.
         assert_eq!(vars("B=$(hostname -f)\nC=\"${B:-x}\" # why\nA=1\n").get("A").unwrap(), Some(("1", 3)));

@@ -103,7 +103,9 @@ impl Lab {
             (1..=options.nodes).map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n)).collect();
         // Their numbers follow those of the nodes.
         file.arbitrators = (1..=options.arbitrators)
-            .map(|n| NodeSpec::new(&format!("garb{n}"), &file, options.number, options.nodes.saturating_add(n)))
+            .map(|n| {
+                NodeSpec::new(&format!("garb{n}"), &file, options.number, options.nodes.saturating_add(n))
+            })
             .collect();
         let members = file.nodes.iter().chain(&file.arbitrators);
         file.node_dirs = members.map(|node| node.name.clone()).collect();

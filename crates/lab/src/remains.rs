@@ -29,7 +29,8 @@ const NAMED_MAX: usize = 5;
 
 /// A lab's own entries in its directory, in the order in which they are removed.
 fn own_entries(file: &LabFile) -> Vec<String> {
-    let nodes = file.nodes.iter().chain(&file.arbitrators).chain(&file.strangers).map(|node| node.name.clone());
+    let nodes =
+        file.nodes.iter().chain(&file.arbitrators).chain(&file.strangers).map(|node| node.name.clone());
     // Names of a file that anybody can edit: none may lead out of the directory.
     let is_plain = |name: &String| Path::new(name).file_name().is_some_and(|plain| plain == name.as_str());
     let nodes: BTreeSet<String> = nodes.chain(file.node_dirs.iter().cloned()).filter(is_plain).collect();

@@ -345,7 +345,8 @@ fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>,
 }
 
 /// What the start script of its package (`garb-systemd`) does with the file.
-const START_ARBITRATOR: &str = r#". "$1"; exec "$2" -a "gcomm://$GALERA_NODES" -g "$GALERA_GROUP" -o "$GALERA_OPTIONS" -l "$LOG_FILE""#;
+const START_ARBITRATOR: &str =
+    r#". "$1"; exec "$2" -a "gcomm://$GALERA_NODES" -g "$GALERA_GROUP" -o "$GALERA_OPTIONS" -l "$LOG_FILE""#;
 
 fn start(
     dir: &Path,

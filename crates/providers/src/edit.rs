@@ -61,8 +61,12 @@ enum Parsed {
 impl Parsed {
     fn of(form: Form, bytes: &[u8], name: &str) -> Result<Self, String> {
         match form {
-            Form::Options => OptionFile::parse(bytes, name).map(Self::Options).map_err(|error| error.to_string()),
-            Form::ShellVars => ShellVars::parse(bytes, name).map(Self::ShellVars).map_err(|error| error.to_string()),
+            Form::Options => {
+                OptionFile::parse(bytes, name).map(Self::Options).map_err(|error| error.to_string())
+            }
+            Form::ShellVars => {
+                ShellVars::parse(bytes, name).map(Self::ShellVars).map_err(|error| error.to_string())
+            }
         }
     }
 
@@ -297,7 +301,9 @@ impl FileEdit {
             .edits
             .iter()
             .map(|edit| match edit {
-                Edit::Set { key, .. } | Edit::Remove { key, .. } if self.form == Form::ShellVars => key.clone(),
+                Edit::Set { key, .. } | Edit::Remove { key, .. } if self.form == Form::ShellVars => {
+                    key.clone()
+                }
                 Edit::Set { group, key, .. } | Edit::Remove { group, key } => format!("[{group}] {key}"),
                 Edit::RemoveGroup { group } => format!("[{group}]"),
             })

@@ -42,7 +42,11 @@ pub fn privileges(change: &Change, used_to: Use, flavour: Flavour) -> String {
 }
 
 /// The CA, and key and certificate of each node.
-pub fn key_files<'d>(world: &World<'_>, drafts: impl Iterator<Item = &'d MemberDraft>, builder: &mut Builder) {
+pub fn key_files<'d>(
+    world: &World<'_>,
+    drafts: impl Iterator<Item = &'d MemberDraft>,
+    builder: &mut Builder,
+) {
     let cluster = world.cluster.clone();
     builder
         .add(

@@ -51,7 +51,8 @@ pub trait ReadArbitrator: ReadMember {
     fn file_options(&mut self) -> Result<ProviderOptions, NodeError> {
         let name = self.name().clone();
         let file = self.file()?;
-        let options = file.get(OPTIONS).map_err(|error| NodeError::Host { node: name, why: error.to_string() })?;
+        let options =
+            file.get(OPTIONS).map_err(|error| NodeError::Host { node: name, why: error.to_string() })?;
         Ok(ProviderOptions::parse(options.map_or("", |(text, _)| text)))
     }
 }
@@ -101,7 +102,8 @@ impl CommandLine {
         while let Some(word) = words.next() {
             let (name, value) = match word.strip_prefix("--") {
                 Some(long) => {
-                    let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+                    let (name, value) =
+                        long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
                     (long_name(name), value.map(str::to_owned))
                 }
                 None => match word.strip_prefix('-') {
@@ -164,7 +166,8 @@ impl LiveArbitrator {
     /// Every process of its machine that may be it.
     fn processes(&self) -> Result<Vec<(ProcessFacts, CommandLine)>, NodeError> {
         let host = self.machine.host();
-        let group = self.file_now().ok().and_then(|file| file.get(GROUP).ok()?.map(|(group, _)| group.to_owned()));
+        let group =
+            self.file_now().ok().and_then(|file| file.get(GROUP).ok()?.map(|(group, _)| group.to_owned()));
         let mut found = Vec::new();
         for pid in host.pids().map_err(|error| self.host_error(error))? {
             let Ok(Some(facts)) = host.process(pid) else { continue };
@@ -187,7 +190,13 @@ impl LiveArbitrator {
         let options = ProviderOptions::parse(&line.options);
         let listens = options.get("gmcast.listen_addr").and_then(|address| {
             let address = address.rsplit('/').next()?;
-            Some(address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']).to_owned())
+            Some(
+                address
+                    .rsplit_once(':')
+                    .map_or(address, |(host, _)| host)
+                    .trim_matches(['[', ']'])
+                    .to_owned(),
+            )
         });
         let listens_fits = listens.is_none_or(|host| {
             let everywhere = ["0.0.0.0", "::", "*"].contains(&host.as_str());
@@ -261,7 +270,9 @@ impl ReadArbitrator for LiveArbitrator {
         let name = self.spec().name.clone();
         let Some((process, line)) = self.running()? else {
             return Err(match self.alive() {
-                Alive::No => NodeError::Down { node: name, why: "no garbd of this cluster runs there".into() },
+                Alive::No => {
+                    NodeError::Down { node: name, why: "no garbd of this cluster runs there".into() }
+                }
                 Alive::Yes => NodeError::Silent {
                     node: name,
                     why: "its service runs, and no garbd of this cluster is there".into(),
@@ -335,10 +346,35 @@ mod tests {
             config: None,
         };
         for words in [
-            &["/usr/bin/garbd", "-a", "gcomm://a,b", "-g", "orders", "-o", "socket.ssl=YES;a=b", "-l", "/var/log/garbd.log"][..],
-            &["garbd", "--address=gcomm://a", "--group=orders", "--options=socket.ssl=YES;a=b", "--log=/var/log/garbd.log", "-d"],
+            &[
+                "/usr/bin/garbd",
+                "-a",
+                "gcomm://a,b",
+                "-g",
+                "orders",
+                "-o",
+                "socket.ssl=YES;a=b",
+                "-l",
+                "/var/log/garbd.log",
+            ][..],
+            &[
+                "garbd",
+                "--address=gcomm://a",
+                "--group=orders",
+                "--options=socket.ssl=YES;a=b",
+                "--log=/var/log/garbd.log",
+                "-d",
+            ],
             &["garbd", "--opt", "socket.ssl=YES;a=b", "--gro", "orders", "--log", "/var/log/garbd.log"],
-            &["/lib/ld-linux.so.2", "--library-path", "/lib", "/b/garbd", "-gorders", "-osocket.ssl=YES;a=b", "-l/var/log/garbd.log"],
+            &[
+                "/lib/ld-linux.so.2",
+                "--library-path",
+                "/lib",
+                "/b/garbd",
+                "-gorders",
+                "-osocket.ssl=YES;a=b",
+                "-l/var/log/garbd.log",
+            ],
         ] {
             assert_eq!(line(words).as_ref(), Some(&wished), "{words:?}");
         }

@@ -27,7 +27,9 @@ pub use live::LiveNode;
 pub use live_settings::{AfterRestart, LiveSetting};
 pub use logins::{HostLogins, Logins, logins};
 pub use machine::Machine;
-pub use node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadMember, ReadNode, Sessions, WriteMember, WriteNode};
+pub use node::{
+    Alive, CleartextLogin, NodeError, NodeSpec, ReadMember, ReadNode, Sessions, WriteMember, WriteNode,
+};
 pub use provider_options::{GaleraState, ProviderOptions};
 pub use replication::{Channel, ChannelTls, ThreadState, TlsFiles};
 pub use sessions::{TcpSession, TcpSessions, tcp_sessions};

@@ -553,7 +553,6 @@ impl ReadNode for LiveNode {
             why: "the client port served no certificate".into(),
         })
     }
-
 }
 
 impl WriteMember for LiveNode {

@@ -431,7 +431,8 @@ impl Cluster {
                 )?;
                 reached.machine(&node.name, destination);
             }
-            let service = service(&node.name, "mariadb.service", node.service, node.start, node.stop, node.alive)?;
+            let service =
+                service(&node.name, "mariadb.service", node.service, node.start, node.stop, node.alive)?;
             nodes.push(NodeSpec {
                 name: NodeName::new(node.name),
                 address: node.address,
@@ -622,9 +623,7 @@ fn refuse_destination<'p>(
         if path.is_relative() {
             return Err(OpsError::usage(
                 format!("the path {} of {name} is relative", path.display()),
-                format!(
-                    "it is on another machine ({destination}), which has no directory of this file"
-                ),
+                format!("it is on another machine ({destination}), which has no directory of this file"),
                 "write it from the root: /etc/mysql/my.cnf",
             ));
         }

@@ -6,8 +6,8 @@ use model::{Clock, Fact, Finding, Look, LookError, facts};
 use model::{LinkKind, LinkSight, Observation, Observations, Seen, Source, SystemClock, Value, WireLook};
 use serde::{Deserialize, Serialize};
 use server::{
-    Channel, GaleraFacts, GaleraState, LiveNode, Machine, NodeView, ProviderOptions, ReadMember, ReadNode, SstOptions,
-    SstTls, ThreadState,
+    Channel, GaleraFacts, GaleraState, LiveNode, Machine, NodeView, ProviderOptions, ReadMember, ReadNode,
+    SstOptions, SstTls, ThreadState,
 };
 
 use crate::arbitrators::arbitrator_status;
@@ -120,11 +120,8 @@ pub fn status(cluster: &Cluster, look_ms: u64, canaries: bool) -> Status {
         not_looked_at.push("the wire: not asked for (--look-ms 0)".to_owned());
         Vec::new()
     } else {
-        let what = WireLook {
-            settle: std::time::Duration::from_millis(look_ms),
-            canaries,
-            nodes: members(cluster),
-        };
+        let what =
+            WireLook { settle: std::time::Duration::from_millis(look_ms), canaries, nodes: members(cluster) };
         not_looked_at.extend(cluster.capture.blind_spot().map(str::to_owned));
         let mut eye = WireEye::new(cluster);
         let looked = eye.wire(&what);

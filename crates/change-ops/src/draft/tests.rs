@@ -168,6 +168,7 @@ fn nodes_of_a_cluster_are_drafted_and_its_replicas_are_comments() {
     for part in [
         "Galera cluster orders",
         "garbd",
+        "# [[arbitrator]]",
         "# name = \"r\"",
         "an inventory of its own",
         "10.0.0.3:3306  NOT REACHED",

@@ -12,6 +12,9 @@ use super::survey::{Place, Role, ServerPaths, Survey, Surveyed, Unreached, place
 const NAME_CHARS_MAX: usize = 64;
 const FALLBACK_NAME: &str = "node";
 
+/// As many as anybody has: what servers say of it is not to fill a file.
+const ARBITRATORS_MAX: usize = 16;
+
 /// A table of the draft.
 struct Node<'s> {
     name: String,
@@ -41,11 +44,6 @@ pub fn text(survey: &Survey, login_file: Option<&Path>) -> String {
     let first = survey.servers.first();
     let galera = first.and_then(|first| first.galera.as_ref());
     let arbitrators = galera.map_or(0, |galera| galera.arbitrators);
-    if arbitrators > 0 {
-        out += &format!(
-            "# {arbitrators} arbitrator(s) (garbd) are members too; stop them for the time of a change.\n"
-        );
-    }
     if first.is_some_and(|first| !first.group.is_empty()) {
         out += "# It is a member of a replication group. sealion checks such servers and does not change them.\n";
     }
@@ -70,6 +68,16 @@ pub fn text(survey: &Survey, login_file: Option<&Path>) -> String {
                 table.lines().for_each(|line| out += &commented(line));
             }
         }
+    }
+    for number in 1..=arbitrators.min(ARBITRATORS_MAX) {
+        out += "\n";
+        out += &commented(
+            "CHECK: a member without data (garbd); no server knows its address. Fill it in and remove the # below.",
+        );
+        let table = format!(
+            "[[arbitrator]]\nname = \"garb{number}\"\naddress = \"\"\nssh = \"\"\nfile = \"/etc/default/garb\"\n"
+        );
+        table.lines().for_each(|line| out += &commented(line));
     }
     out
 }

@@ -196,6 +196,7 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
             ]);
         }
         if !node.state.is_empty()
+            && node.state != "arbitrator"
             && !node.state.starts_with("Synced, Primary")
             && !is_outside(node)
             && node.why_not.is_none()

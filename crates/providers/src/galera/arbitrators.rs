@@ -1,8 +1,8 @@
 //! Arbitrators in a plan: garbd has no SQL port, so each of its states is reached by a restart, also that with a new certificate.
 
 use model::NodeName;
-use server::arbitrator::OPTIONS;
 use server::ProviderOptions;
+use server::arbitrator::OPTIONS;
 
 use super::steps::ArbitratorParams;
 use crate::by_hand;
@@ -131,7 +131,8 @@ fn set(options: &ProviderOptions) -> Edit {
 }
 
 fn by_hand(draft: &MemberDraft, diff: &[String]) -> Vec<String> {
-    let words = |words: &[String]| words.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" ");
+    let words =
+        |words: &[String]| words.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" ");
     let mut lines = vec![format!("# on {}", draft.name)];
     lines.extend(by_hand::patch(&draft.file, diff));
     lines.extend([

@@ -85,12 +85,7 @@ pub fn may_stop(
     reasons
 }
 
-fn sizes_differ(
-    name: &NodeName,
-    view: &NodeView,
-    views: &Views,
-    arbitrators: &ArbitratorViews,
-) -> String {
+fn sizes_differ(name: &NodeName, view: &NodeView, views: &Views, arbitrators: &ArbitratorViews) -> String {
     let others = match (arbitrators.len(), view.arbitrators()) {
         (0, 0) => String::new(),
         (0, there) => format!("; {there} garbd, which it does not name, are among them"),
@@ -107,7 +102,9 @@ fn sizes_differ(
 pub fn against_arbitrators(arbitrators: &ArbitratorViews, allowed: &str) -> Vec<String> {
     let against = |(name, view): &(NodeName, Result<ArbitratorView, NodeError>)| match view {
         Ok(view) if allowed.contains(view.state().letter()) => None,
-        Ok(view) => Some(format!("{name} speaks {}, which may not stand beside what comes next", view.state())),
+        Ok(view) => {
+            Some(format!("{name} speaks {}, which may not stand beside what comes next", view.state()))
+        }
         Err(error) => Some(error.first_line()),
     };
     arbitrators.iter().filter_map(against).collect()
@@ -138,7 +135,10 @@ pub fn arbitrator_may_start(
     for (name, view) in others {
         match view {
             Ok(view) if !allowed.contains(view.state().letter()) => {
-                reasons.push(format!("{name} speaks {}, which may not stand beside what comes next", view.state()));
+                reasons.push(format!(
+                    "{name} speaks {}, which may not stand beside what comes next",
+                    view.state()
+                ));
             }
             Err(error) if !error.is_down() => reasons.push(error.first_line()),
             _ => {}

@@ -277,15 +277,16 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
             let at = starts.get(one.name()).map(|(_, at)| *at);
             one.alive() != Alive::No && at.is_none_or(|at| one.now_ms().saturating_sub(at) >= SURE_MS)
         });
-        let whole = is_sure && views.iter().all(|(_, view)| {
-            view.as_ref().is_ok_and(|view| {
-                // A node that sealion itself desynced is in state 2, and that is fine here.
-                view.is_primary()
-                    && view.is_ready()
-                    && view.cluster_size() >= members
-                    && view.local_state() >= 2
-            })
-        });
+        let whole = is_sure
+            && views.iter().all(|(_, view)| {
+                view.as_ref().is_ok_and(|view| {
+                    // A node that sealion itself desynced is in state 2, and that is fine here.
+                    view.is_primary()
+                        && view.is_ready()
+                        && view.cluster_size() >= members
+                        && view.local_state() >= 2
+                })
+            });
         if whole {
             return Ok(());
         }

@@ -1,5 +1,9 @@
 //! Files that another tool writes would be overwritten by its next run, half of the cluster with them.
 
+use std::path::Path;
+
+use model::NodeName;
+
 use super::{Problem, Seen, problem};
 use crate::world::World;
 
@@ -46,21 +50,24 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 continue;
             }
         };
-        let text = String::from_utf8_lossy(&bytes).to_ascii_lowercase();
-        for (at, line) in text.lines().enumerate() {
-            if !line.trim_start().starts_with(['#', ';']) {
-                continue;
-            }
-            if let Some((_, tool)) = MARKS.iter().find(|(mark, _)| line.contains(mark)) {
-                problems.push(problem(
-                    name,
-                    format!("{} is written by {tool}", setting.file.display()),
-                    format!("line {} says so; its next run would remove TLS again, node by node", at + 1),
-                    "sealion plan --format diff shows what to put into that tool's template",
-                ));
-                break;
-            }
-        }
+        problems.extend(written_by(name, &setting.file, &bytes));
     }
     problems
+}
+
+/// A mark of another tool in a file that would be changed.
+pub fn written_by(name: &NodeName, file: &Path, bytes: &[u8]) -> Option<Problem> {
+    let text = String::from_utf8_lossy(bytes).to_ascii_lowercase();
+    text.lines().enumerate().find_map(|(at, line)| {
+        if !line.trim_start().starts_with(['#', ';']) {
+            return None;
+        }
+        let (_, tool) = MARKS.iter().find(|(mark, _)| line.contains(mark))?;
+        Some(problem(
+            name,
+            format!("{} is written by {tool}", file.display()),
+            format!("line {} says so; its next run would remove TLS again, node by node", at + 1),
+            "sealion plan --format diff shows what to put into that tool's template",
+        ))
+    })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use host::ReadHost;
 use model::NodeName;
 
 use super::{Problem, Seen, problem};
@@ -51,29 +52,30 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 )),
             }
         }
-        let host = node.host();
-        for dir in dirs {
-            let seen = existing(host, &dir).and_then(|there| Ok((host.writable(&there)?, there)));
-            let (is_writable, there) = match seen {
-                Ok(seen) => seen,
-                Err(error) => {
-                    problems.push(problem(
-                        name,
-                        format!("whether {} can be written to cannot be determined", dir.display()),
-                        error.to_string(),
-                        "check the path and the rights of this user",
-                    ));
-                    continue;
-                }
-            };
-            if !is_writable {
-                problems.push(problem(
-                    name,
-                    format!("{} cannot be written to", there.display()),
-                    "it belongs to another user, or its file system is read-only",
-                    "run sealion as a user who may write there, or remount it",
-                ));
-            }
+        problems.extend(unwritable(name, node.host(), &dirs));
+    }
+    problems
+}
+
+/// Directories, or the nearest above them that are there, that we may not write to.
+pub fn unwritable(name: &NodeName, host: &dyn ReadHost, dirs: &[PathBuf]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for dir in dirs {
+        let seen = existing(host, dir).and_then(|there| Ok((host.writable(&there)?, there)));
+        match seen {
+            Ok((true, _)) => {}
+            Ok((false, there)) => problems.push(problem(
+                name,
+                format!("{} cannot be written to", there.display()),
+                "it belongs to another user, or its file system is read-only",
+                "run sealion as a user who may write there, or remount it",
+            )),
+            Err(error) => problems.push(problem(
+                name,
+                format!("whether {} can be written to cannot be determined", dir.display()),
+                error.to_string(),
+                "check the path and the rights of this user",
+            )),
         }
     }
     problems

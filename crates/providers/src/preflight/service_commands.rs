@@ -11,6 +11,8 @@ use crate::world::World;
 
 pub fn check(world: &mut World<'_>, _: &Seen<'_>) -> Vec<Problem> {
     let specs: Vec<NodeSpec> = world.nodes.iter().map(|node| node.spec().clone()).collect();
+    let of_arbitrators = world.arbitrators.iter().map(|one| one.spec().clone());
+    let specs: Vec<NodeSpec> = specs.into_iter().chain(of_arbitrators).collect();
     specs.iter().flat_map(|spec| of_another(spec, &specs)).collect()
 }
 

@@ -31,8 +31,9 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         }
     }
     let now = world.unix_s();
-    for (name, _) in seen.up() {
-        let Ok(node) = world.node(name) else { continue };
+    let arbitrators: Vec<_> = world.arbitrators.iter().map(|one| one.name().clone()).collect();
+    for name in seen.up().map(|(name, _)| name).chain(&arbitrators) {
+        let Ok(node) = world.member(name) else { continue };
         let tls_dir = node.spec().tls_dir.clone();
         let read = |file: &str| node.host().read(&tls_dir.join(file), PEM_BYTES_MAX);
         let (key, cert, ca) = match (read(KEY_FILE), read(CERT_FILE), read(CA_FILE)) {

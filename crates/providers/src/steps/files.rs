@@ -7,7 +7,8 @@ use server::{NodeError, ProviderOptions, WriteArbitrator};
 
 use super::{StepKind, fail, only_node};
 use crate::files::{
-    KEY_FILE, Lies, discard_incoming, in_place, is_placing, issue, lies, note_owner, place, remove_placed, sound,
+    KEY_FILE, Lies, discard_incoming, in_place, is_placing, issue, lies, note_owner, place, remove_placed,
+    sound,
 };
 use crate::world::World;
 

@@ -27,8 +27,9 @@ pub(crate) fn name_blindness(cluster: &Cluster, sights: &mut [LinkSight]) {
         if !cluster.machine_of(node).is_this() {
             continue;
         }
-        let blind =
-            known.entry(node.name.to_string()).or_insert_with(|| why_unseen(iface, &node.address, port(node)));
+        let blind = known
+            .entry(node.name.to_string())
+            .or_insert_with(|| why_unseen(iface, &node.address, port(node)));
         if let Some(blind) = blind {
             why.clone_from(blind);
             // What the server lists now says nothing of those who came and went where nobody looked.

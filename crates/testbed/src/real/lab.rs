@@ -36,8 +36,8 @@ impl LabSpec {
     pub const TWO_NODES: Self = Self { words: &["galera", "--nodes", "2"], nodes: 2 };
     /// Behind relays, as where packets may not be captured; transfers by mariabackup.
     pub const RELAY: Self = Self { words: &["galera", "--relay"], nodes: 3 };
-    /// Each node a host, reached by ssh.
-    pub const HOSTS: Self = Self { words: &["galera", "--hosts"], nodes: 3 };
+    /// Each node a host, reached by ssh, and an arbitrator on one more.
+    pub const HOSTS: Self = Self { words: &["galera", "--hosts", "--arbitrator"], nodes: 3 };
     /// A source and a replica.
     pub const REPLICAS: Self = Self { words: &["replicas"], nodes: 2 };
     pub const REPLICAS_OF_MYSQL: Self = Self { words: &["replicas", "--server", "mysql"], nodes: 2 };
@@ -245,8 +245,8 @@ impl RealLab {
     #[track_caller]
     pub fn all_synced(&self, at_most: Duration) {
         let nodes = self.nodes();
-        let done =
-            wait_for(at_most, || nodes.iter().all(|node| self.is_synced(node, nodes.len())).then_some(()));
+        let members = self.members().len();
+        let done = wait_for(at_most, || nodes.iter().all(|node| self.is_synced(node, members)).then_some(()));
         assert!(done.is_some(), "the cluster is not whole after {} s", at_most.as_secs());
     }
 
@@ -272,7 +272,8 @@ impl RealLab {
     fn is_all(&self, galera: &str, sst: &str, client: &str, seen: &str) {
         let look = self.look(true);
         let nodes = look["nodes"].as_array().expect("nodes");
-        assert_eq!(nodes.len(), self.nodes().len());
+        let members = self.members().len();
+        assert_eq!(nodes.len(), members);
         for node in nodes {
             for row in node["rows"].as_array().expect("rows") {
                 let what = row["what"].as_str().expect("a word");
@@ -288,7 +289,8 @@ impl RealLab {
         }
         let links = look["links"].as_array().expect("links");
         let kinds = |kind: &str| links.iter().filter(|link| link["link"]["kind"] == kind).count();
-        assert_eq!((kinds("galera"), kinds("client")), (3, 3), "{links:#?}");
+        let pairs = members * (members - 1) / 2;
+        assert_eq!((kinds("galera"), kinds("client")), (pairs, 3), "{links:#?}");
         for link in links {
             // Nobody but sealion is connected over TCP in a lab without an application: that is not called sealed.
             let has_no_clients = link["link"]["kind"] == "client"
@@ -303,13 +305,19 @@ impl RealLab {
     /// Option files and TLS directories of all nodes, byte for byte, with their modes.
     pub fn files(&self) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
         use std::os::unix::fs::PermissionsExt;
-        let dirs = self.nodes().into_iter().map(|node| self.node_dir(&node).join("etc"));
+        let dirs = self.members().into_iter().map(|node| self.node_dir(&node).join("etc"));
         dirs.flat_map(|dir| files_below(&dir))
             .filter_map(|path| {
                 let mode = path.metadata().ok()?.permissions().mode();
                 Some((path.clone(), (mode, std::fs::read(&path).ok()?)))
             })
             .collect()
+    }
+
+    /// Nodes and arbitrators.
+    pub fn members(&self) -> Vec<String> {
+        let file = self.file();
+        file.nodes.iter().chain(&file.arbitrators).map(|one| one.name.clone()).collect()
     }
 
     /// What the running servers have.

@@ -166,7 +166,8 @@ impl World {
             }
             for component in components {
                 // Arbitrators stay with the larger part here.
-                if 2 * (component.len() + self.strange_arbitrators) > members.len() + self.strange_arbitrators {
+                if 2 * (component.len() + self.strange_arbitrators) > members.len() + self.strange_arbitrators
+                {
                     self.set_view(&component);
                 } else {
                     for index in component {
@@ -206,7 +207,8 @@ impl World {
                 continue;
             }
             let with_data = |index: &&usize| !self.servers[**index].is_arbitrator;
-            let best = members.iter().filter(with_data).map(|&index| self.servers[index].seqno).max().unwrap_or(0);
+            let best =
+                members.iter().filter(with_data).map(|&index| self.servers[index].seqno).max().unwrap_or(0);
             if best < self.app.acknowledged {
                 self.violations.push(format!(
                     "a primary component {members:?} came together with {best} of {} acknowledged writes",

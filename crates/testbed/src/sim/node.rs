@@ -8,8 +8,8 @@ use model::{Clock, NodeName};
 use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
-    Alive, Channel, ChannelTls, CleartextLogin, LiveSetting, Logins, NodeError, NodeSpec, NodeView, ReadMember, ReadNode,
-    Sessions, TlsFiles, WriteMember, WriteNode, owner,
+    Alive, Channel, ChannelTls, CleartextLogin, LiveSetting, Logins, NodeError, NodeSpec, NodeView,
+    ReadMember, ReadNode, Sessions, TlsFiles, WriteMember, WriteNode, owner,
 };
 
 use super::disk::SimHost;
@@ -269,7 +269,6 @@ impl ReadNode for SimNode {
             Ok(String::from_utf8_lossy(&leaf.ok_or("the client port served no certificate")?).into_owned())
         })
     }
-
 }
 
 impl WriteMember for SimNode {

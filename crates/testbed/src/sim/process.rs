@@ -12,7 +12,9 @@ use server::options::{self, Effective, Start};
 use server::{GaleraState, LiveSetting, Logins, NodeSpec, ProviderOptions};
 
 use super::disk::{Disk, MYSQL, NOBODY, ROOT};
-use super::world::{DATA_DIR, GARB_FILE, GARB_STATE_DIR, GARB_TLS_DIR, DEFAULTS_FILE, STATE_DIR, TLS_DIR, World};
+use super::world::{
+    DATA_DIR, DEFAULTS_FILE, GARB_FILE, GARB_STATE_DIR, GARB_TLS_DIR, STATE_DIR, TLS_DIR, World,
+};
 
 /// systemd's RestartSec for mariadb.service on Debian.
 const SYSTEMD_RESTART_MS: u64 = 5_000;

@@ -11,8 +11,8 @@ use change::{Direction, Driver, Journal, Machine, Outcome, Record};
 use model::{Change, Plan};
 use providers::{Authority, Limits, Problem};
 use secrecy::SecretString;
-use server::{WriteArbitrator, WriteNode};
 use server::accounts::AccountName;
+use server::{WriteArbitrator, WriteNode};
 use tempfile::TempDir;
 use trust::KeyKind;
 
@@ -149,9 +149,11 @@ impl Rig {
             .iter()
             .filter(|&&index| !self.is_arbitrator(index))
             .map(|&index| Box::new(SimNode::new(&self.shared, index)) as Box<dyn WriteNode>);
-        let arbitrators = self.inventory.iter().filter(|&&index| self.is_arbitrator(index)).map(|&index| {
-            Box::new(SimArbitrator::new(&self.shared, index)) as Box<dyn WriteArbitrator>
-        });
+        let arbitrators = self
+            .inventory
+            .iter()
+            .filter(|&&index| self.is_arbitrator(index))
+            .map(|&index| Box::new(SimArbitrator::new(&self.shared, index)) as Box<dyn WriteArbitrator>);
         providers::World {
             cluster: "sim".into(),
             topology: &providers::GALERA,

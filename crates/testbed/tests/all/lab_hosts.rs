@@ -85,7 +85,7 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
             .exits(0)
             .json();
         let nodes = seen["nodes"].as_array().expect("nodes").len();
-        assert_eq!(nodes, 3, "{seen:#}");
+        assert_eq!(nodes, 4, "three nodes and an arbitrator: {seen:#}");
     };
     look(&pushed);
     let gone = wait_for(Duration::from_secs(30), || copies(&lab).is_empty().then_some(()));

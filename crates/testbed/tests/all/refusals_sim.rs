@@ -8,7 +8,7 @@ use providers::Problem;
 use server::LiveSetting;
 use testbed::sim::manual_setup::string;
 use testbed::sim::process::{LingeringSessions, Speaks};
-use testbed::sim::world::{DEFAULTS_FILE, GALERA_FILE};
+use testbed::sim::world::{DEFAULTS_FILE, GALERA_FILE, GARB_FILE};
 use testbed::sim::{End, Fault, Instant, Rig, World};
 
 fn change(verb: Verb) -> Change {
@@ -206,6 +206,52 @@ fn two_nodes_only() {
 #[test]
 fn an_arbitrator() {
     enable_refuses(|world| world.strange_arbitrators = 1, "cluster", &["1 arbitrator", "[[arbitrator]]"]);
+}
+
+#[test]
+fn an_arbitrator_of_which_not_all_is_known() {
+    let refuses_it = |spoil: fn(&mut World), subject: &str, words: &[&str]| {
+        let rig = Rig::on(World::cluster_with_arbitrator(7, 3));
+        assert_eq!(problems(&rig, &change(Verb::Enable)), vec![]);
+        spoil(&mut rig.shared.borrow_mut());
+        refuses(&rig, &change(Verb::Enable), subject, words);
+    };
+    refuses_it(|world| world.stop(3), "garb1", &["the arbitrator is down", "start it"]);
+    let write = |world: &mut World, text: &str| world.servers[3].disk.put(GARB_FILE, text, 0, 0o644);
+    let cases: [(&str, &[&str]); 5] = [
+        ("GALERA_OPTIONS=\"gmcast.segment=1\"\n", &["do not agree on GALERA_OPTIONS", "gmcast.segment=1"]),
+        (
+            "GALERA_OPTIONS=\"$(cat /etc/garb.options)\"\n",
+            &["GALERA_OPTIONS cannot be read", "default/garb:1"],
+        ),
+        (
+            "[ -f /etc/x ] && . /etc/x\n",
+            &["cannot be read as one that only sets variables", "default/garb:1"],
+        ),
+        ("# Ansible managed\n", &["is written by Ansible", "line 1"]),
+        ("GALERA_OPTIONS=\"socket.ssl=YES;socket.dynamic=YES\"\n", &["do not agree on GALERA_OPTIONS"]),
+    ];
+    for (text, words) in cases {
+        let rig = Rig::on(World::cluster_with_arbitrator(7, 3));
+        write(&mut rig.shared.borrow_mut(), text);
+        refuses(&rig, &change(Verb::Enable), "garb1", words);
+    }
+    // One that was made strict by hand beside plain nodes has left them.
+    refuses_it(
+        |world| {
+            let text = "GALERA_OPTIONS=\"socket.ssl=YES;socket.ssl_ca=/x\"\n";
+            world.servers[3].disk.put(GARB_FILE, text, 0, 0o644);
+            let live = world.servers[3].live.as_mut().expect("it runs");
+            live.options = server::ProviderOptions::parse("socket.ssl=YES;socket.ssl_ca=/x");
+        },
+        "garb1",
+        &["it speaks strict, beside nodes that are PPP"],
+    );
+    refuses_it(
+        |world| world.servers[3].disk.unreadable.push("/etc/garbd/ssl".into()),
+        "garb1",
+        &["cannot be determined"],
+    );
 }
 
 #[test]

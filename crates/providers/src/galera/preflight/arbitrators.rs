@@ -1,11 +1,16 @@
 //! Arbitrators: each that votes is in the inventory, runs, and what its start script reads is what it runs with.
 
+use std::path::Path;
+
+use formats::shell_vars::SHELL_FILE_BYTES_MAX;
 use model::{NodeName, Noun, Verb};
 use server::arbitrator::OPTIONS;
 use server::{ArbitratorView, GaleraFacts, GaleraState, NodeError, WriteArbitrator};
 
-use super::{Problem, Seen, problem};
+use super::{Problem, Seen, managed, place, problem};
 use crate::world::World;
+
+const FILE_BYTES_MAX: u64 = SHELL_FILE_BYTES_MAX as u64;
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let counted = seen.up().map(|(_, view)| view.arbitrators()).max().unwrap_or(0);
@@ -109,13 +114,20 @@ fn of_running(
     }
     let path = arbitrator.spec().defaults_file.display().to_string();
     if let Err(error) = arbitrator.file() {
-            problems.push(problem(
-                name,
-                "the file of its start script cannot be read as one that only sets variables",
-                error.unnamed(),
-                "name the right `file` in its [[arbitrator]] table, or write its lines as NAME=\"value\"",
-            ));
-            return problems;
+        problems.push(problem(
+            name,
+            "the file of its start script cannot be read as one that only sets variables",
+            error.unnamed(),
+            "name the right `file` in its [[arbitrator]] table, or write its lines as NAME=\"value\"",
+        ));
+        return problems;
+    }
+    let spec = arbitrator.spec().clone();
+    let dir = spec.defaults_file.parent().unwrap_or(Path::new("/")).to_owned();
+    let dirs = [spec.tls_dir.clone(), spec.state_dir.clone(), dir];
+    problems.extend(place::unwritable(name, arbitrator.host(), &dirs));
+    if let Ok(Some(bytes)) = arbitrator.host().read(&spec.defaults_file, FILE_BYTES_MAX) {
+        problems.extend(managed::written_by(name, &spec.defaults_file, &bytes));
     }
     match arbitrator.file_options() {
         Ok(options) if options != view.options => problems.push(problem(

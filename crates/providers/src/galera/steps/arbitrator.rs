@@ -92,7 +92,9 @@ pub fn restart(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> 
             has_ended(world, name, process.as_ref())?;
         }
         Alive::CannotTell(why) => {
-            return Err(fail(format!("{name} is not restarted: whether it runs cannot be determined ({why})")));
+            return Err(fail(format!(
+                "{name} is not restarted: whether it runs cannot be determined ({why})"
+            )));
         }
     }
     let has_left = has_left(world, name)?;
@@ -148,11 +150,9 @@ fn is_counted(world: &mut World<'_>, name: &NodeName, steady_ms: u64) -> Result<
         let views = world.views();
         let missing = views.iter().find_map(|(node, view)| match view {
             Ok(view) if view.is_primary() && view.cluster_size() >= members => None,
-            Ok(view) => Some(format!(
-                "{node} is in a {} component of {}",
-                view.cluster_status(),
-                view.cluster_size()
-            )),
+            Ok(view) => {
+                Some(format!("{node} is in a {} component of {}", view.cluster_status(), view.cluster_size()))
+            }
             Err(error) => Some(error.first_line()),
         });
         if missing.is_none() && alive == Alive::Yes {
@@ -165,7 +165,10 @@ fn is_counted(world: &mut World<'_>, name: &NodeName, steady_ms: u64) -> Result<
         match missing {
             missing if now - began > JOINED_MS_MAX => {
                 let why = missing.unwrap_or_else(|| "whether its process runs cannot be determined".into());
-                return Err(did_not_join(world.member(name)?, &format!("{why} after {} s", (now - began) / 1000)));
+                return Err(did_not_join(
+                    world.member(name)?,
+                    &format!("{why} after {} s", (now - began) / 1000),
+                ));
             }
             _ => sleep(world, POLL_MS),
         }
@@ -200,7 +203,10 @@ fn counts(world: &mut World<'_>, name: &NodeName, edit: &FileEdit) -> Result<(),
         };
         let there = file.get(OPTIONS).map_err(fail)?.map(|(value, _)| value);
         if there != wished {
-            return Err(fail(format!("{name}: {OPTIONS} was written and does not count; see {}", edit.file.display())));
+            return Err(fail(format!(
+                "{name}: {OPTIONS} was written and does not count; see {}",
+                edit.file.display()
+            )));
         }
     }
     Ok(())

@@ -32,10 +32,8 @@ fn problems(world: &mut World<'_>, all: &str) -> Vec<String> {
                     problems.push(format!("{name} speaks {}", view.galera_state()));
                 }
                 if view.cluster_size() != wished {
-                    problems.push(format!(
-                        "{name} sees {} members, {wished} were asked",
-                        view.cluster_size()
-                    ));
+                    problems
+                        .push(format!("{name} sees {} members, {wished} were asked", view.cluster_size()));
                 }
             }
         }
