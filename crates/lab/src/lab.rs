@@ -28,6 +28,8 @@ pub struct LabOptions {
     pub servers: Servers,
     pub sst_method: SstMethod,
     pub nodes: u8,
+    /// Further ones that are laid out and not started: no members, and not named by the others' cluster address.
+    pub spares: u8,
     /// False for servers that are no cluster.
     pub galera: bool,
     /// The first node is the source of all others.
@@ -91,13 +93,14 @@ impl Lab {
             app_host_pid: None,
             provider_options: options.provider_options.clone(),
             nodes: vec![],
+            spares: (options.nodes + 1..=options.nodes + options.spares).map(|n| format!("n{n}")).collect(),
             strangers: vec![],
             node_dirs: BTreeSet::new(),
             supervisor_pid: 0,
             supervisor_start_ticks: 0,
         };
         file.nodes =
-            (1..=options.nodes).map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n)).collect();
+            (1..=options.nodes + options.spares).map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n)).collect();
         file.node_dirs = file.nodes.iter().map(|node| node.name.clone()).collect();
         // Nothing was written yet.
         ports::refuse_taken(&file)?;

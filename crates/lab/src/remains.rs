@@ -148,6 +148,7 @@ mod tests {
             app_host_pid: None,
             provider_options: String::new(),
             nodes: vec![],
+            spares: BTreeSet::new(),
             strangers: vec![],
             node_dirs: ["n8".to_owned()].into(),
             supervisor_pid: 0,

@@ -3,6 +3,7 @@
 pub mod abandon;
 pub mod apply;
 pub mod enable;
+pub mod join;
 pub mod plan;
 pub mod resume;
 
@@ -182,6 +183,11 @@ fn settings_of(running: &RunOptions) -> Settings {
     settings.limits.sync_ms_max = running.sync_s_max * 1000;
     settings.limits.drain_ms_max = running.drain_s_max * 1000;
     settings
+}
+
+/// The cluster as its newest change has it: with the node that it makes a member, or has made one.
+fn cluster_of_newest(global: &Global) -> Result<Cluster, OpsError> {
+    roll::with_joiner(Cluster::read(&global.inventory)?)
 }
 
 /// Without nouns: all that the nodes' way of replicating has.

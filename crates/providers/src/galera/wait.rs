@@ -234,7 +234,9 @@ fn shut_out(
 
 pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     let limit = world.limits.recover_ms_max;
-    let members = world.nodes.len();
+    // Who is no member yet is started by its own step only.
+    let joiner = world.joiner.clone();
+    let members = world.nodes.len() - usize::from(joiner.is_some());
     let now = |world: &World<'_>| world.nodes.first().map_or(0, |node| node.now_ms());
     let began = now(world);
     let mut starts: BTreeMap<NodeName, (u32, u64)> = BTreeMap::new();
@@ -243,7 +245,8 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     let mut refused_since: BTreeMap<NodeName, u64> = BTreeMap::new();
     let mut told = began;
     loop {
-        let views = world.views();
+        let mut views = world.views();
+        views.retain(|(name, _)| Some(name) != joiner.as_ref());
         let whole = views.iter().all(|(_, view)| {
             view.as_ref().is_ok_and(|view| {
                 // A node that sealion itself desynced is in state 2, and that is fine here.

@@ -31,7 +31,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         }
     }
     let now = world.unix_s();
-    for (name, _) in seen.up() {
+    for name in &seen.changed() {
         let Ok(node) = world.node(name) else { continue };
         let tls_dir = node.spec().tls_dir.clone();
         let read = |file: &str| node.host().read(&tls_dir.join(file), PEM_BYTES_MAX);

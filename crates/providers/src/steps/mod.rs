@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use server::WriteNode;
 
 use crate::edit::{Edit, FileEdit};
-use crate::galera::steps::{gate, rotate, round};
+use crate::galera::steps::{gate, join, rotate, round};
 use crate::replication::steps::{channel, live_files, restart};
 use crate::world::World;
 
@@ -73,6 +73,7 @@ pub const STEPS: &[&dyn StepKind] = &[
     &files::FILES,
     &edit::EDIT,
     &round::ROUND,
+    &join::JOIN,
     &gate::GATE,
     &clients_gate::CLIENTS_GATE,
     &require::REQUIRE,

@@ -168,6 +168,8 @@ impl Rig {
             accept_unproven: self.accept_unproven,
             leave_accounts: self.leave_accounts.clone(),
             force_accounts: self.force_accounts.clone(),
+            joiner: None,
+            replace_data: false,
             notes: Vec::new(),
         }
     }

@@ -88,6 +88,7 @@ impl Donors {
                 servers: Servers::find(false)?,
                 sst_method: method_of(method),
                 nodes: joiner::NODES,
+                spares: 0,
                 galera: true,
                 replicas: false,
                 number,

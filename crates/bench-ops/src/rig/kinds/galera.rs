@@ -107,6 +107,7 @@ impl Clusters {
             servers: Servers::find(false)?,
             sst_method: if has_relays { SstMethod::Mariabackup } else { SstMethod::Rsync },
             nodes: 3,
+            spares: 0,
             galera: true,
             replicas: false,
             number,

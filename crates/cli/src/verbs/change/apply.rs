@@ -29,7 +29,7 @@ pub struct ApplyArgs {
 }
 
 pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
-    let cluster = Cluster::read(&global.inventory)?;
+    let mut cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
     let bad = |why: String| {
         OpsError::usage(
@@ -40,6 +40,9 @@ pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
     };
     let text = std::fs::read_to_string(&args.plan).map_err(|error| bad(error.to_string()))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    if let Some(joiner) = plan.change.joiner() {
+        cluster.admit(joiner);
+    }
     let settings =
         Settings { takes_over: args.over.take_over, gates: args.gates.gates(), ..settings(&args.how) };
     settings.gates.fit(&plan)?;

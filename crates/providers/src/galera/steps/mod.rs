@@ -1,9 +1,11 @@
 //! Kinds of step of a Galera cluster alone.
 
 pub mod gate;
+pub mod join;
 pub mod rotate;
 pub mod round;
 
 pub use gate::GateParams;
+pub use join::JoinParams;
 pub use rotate::RotateParams;
 pub use round::RoundParams;
