@@ -125,6 +125,10 @@ pub struct Server {
     pub stumbles: u32,
     /// The service manager starts it again after a crash.
     pub restarts_by_itself: bool,
+    /// The manager was told to stop it since it crashed, and does not start it again.
+    pub is_told_to_stop: bool,
+    /// It was laid out beside the cluster and is no member, unless somebody has made it one.
+    pub is_spare: bool,
     /// `wsrep_sst_donor`.
     pub wants_donor: Option<usize>,
     pub refuses_login: bool,
@@ -192,6 +196,8 @@ impl Server {
             cannot_speak: None,
             stumbles: 0,
             restarts_by_itself: false,
+            is_told_to_stop: false,
+            is_spare: false,
             wants_donor: None,
             refuses_login: false,
             frozen_ms: None,
@@ -204,6 +210,11 @@ impl Server {
             hides_live_settings: false,
             logins: Logins { since_s: 60, by_host: Err("userstat is OFF".into()), without_tls_max: Some(3) },
         }
+    }
+
+    /// One that is no member, and need not be one.
+    pub fn is_out(&self) -> bool {
+        self.is_spare && self.process.is_none()
     }
 
     pub fn is_frozen(&self) -> bool {
@@ -380,6 +391,7 @@ impl World {
             self.log(index, "Note", "WSREP: not using SSL compression");
         }
         let server = &mut self.servers[index];
+        server.is_told_to_stop = false;
         server.live = Some(live);
         server.process = Some(Process {
             pid,
@@ -412,6 +424,7 @@ impl World {
 
     /// A clean shutdown: it says good-bye, so the others shrink their membership at once.
     pub fn stop(&mut self, index: usize) {
+        self.servers[index].is_told_to_stop = true;
         if self.servers[index].process.is_none() {
             return;
         }
@@ -521,7 +534,7 @@ impl World {
         for index in 0..self.servers.len() {
             let server = &self.servers[index];
             let due = server.crashed_ms.is_some_and(|at| self.now_ms >= at + SYSTEMD_RESTART_MS);
-            if server.restarts_by_itself && due && server.process.is_none() {
+            if server.restarts_by_itself && !server.is_told_to_stop && due && server.process.is_none() {
                 self.spawn(index);
             }
         }

@@ -81,6 +81,8 @@ pub struct World {
     pub spoilt_looks: u32,
     /// Promises that were broken, in words. Must stay empty.
     pub violations: Vec<String>,
+    /// Servers that sealion has stopped, one entry a time.
+    pub stops: Vec<usize>,
     pub forbids_plain_beside_strict: bool,
     pub faults: Faults,
     pub said: Vec<String>,
@@ -150,6 +152,7 @@ impl World {
             starts_slower_ms: 0,
             spoilt_looks: 0,
             violations: vec![],
+            stops: vec![],
             forbids_plain_beside_strict: true,
             faults: Faults::default(),
             said: vec![],
@@ -176,6 +179,17 @@ impl World {
         }
         world.write_from_now_on();
         world.advance(3_000);
+        world
+    }
+
+    /// The same, with one more server that is laid out and was never started: the last one.
+    pub fn with_spare(seed: u64, count: usize) -> Self {
+        let mut world = Self::cluster(seed, count);
+        let addresses: Vec<String> = world.servers.iter().map(|server| server.spec.address.clone()).collect();
+        let mut spare = Server::new(count);
+        spare.is_spare = true;
+        write_option_files(&mut spare, count, &addresses.join(","));
+        world.servers.push(spare);
         world
     }
 
@@ -282,6 +296,7 @@ impl World {
         self.servers
             .iter()
             .enumerate()
+            .filter(|(_, server)| !server.is_out())
             .all(|(index, server)| self.is_primary(index) && server.local_state == 4 && server.desync == 0)
             && self.primary_components().len() == 1
     }
@@ -321,6 +336,7 @@ fn write_option_files(server: &mut Server, index: usize, addresses: &str) {
         0o640,
     );
     disk.entries.entry(GALERA_FILE.into()).and_modify(|entry| entry.gid = MYSQL);
+    disk.put("/usr/lib/galera/libgalera_smm.so", "\x7fELF", ROOT, 0o644);
     disk.put("/var/lib/mysql/grastate.dat", "seqno:   -1\n", MYSQL, 0o600);
     disk.entries.entry(DATA_DIR.into()).and_modify(|entry| {
         (entry.uid, entry.gid, entry.mode) = (MYSQL, MYSQL, 0o750);

@@ -180,14 +180,8 @@ fn forward(world: &mut World<'_>, name: &NodeName, offers_tls: bool) -> Result<S
 
 fn back(world: &mut World<'_>, name: &NodeName) -> Result<StepCheck, StepError> {
     let reasons = match world.node(name)?.view() {
-        Err(NodeError::Down { .. }) => {
-            let has_marks = is_marked(world.node(name)?)? || round::is_out_of_service(world.node(name)?);
-            return Ok(if has_marks {
-                StepCheck::Ready
-            } else {
-                StepCheck::AlreadyDone(format!("{name} does not run"))
-            });
-        }
+        // Its manager may start it again.
+        Err(NodeError::Down { .. }) => vec![],
         // It has never been open for clients: it may go at any moment.
         Ok(view) if !view.is_ready() => vec![],
         Err(NodeError::Silent { .. }) if is_marked(world.node(name)?)? => vec![],
@@ -243,7 +237,13 @@ fn leave(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<(), Step
             }
         }
         Ok(_) => {}
-        Err(NodeError::Down { .. }) => return forget(world.node(name)?),
+        Err(NodeError::Down { .. }) => {
+            // One that has crashed may be started again by its manager, with the options and keys of the moment. A manager that
+            // has nothing to stop may say so.
+            let node = world.node(name)?;
+            let _ = node.stop();
+            return forget(node);
+        }
         Err(NodeError::Silent { .. }) if is_marked(world.node(name)?)? => {}
         Err(error) => return Err(fail(error)),
     }
