@@ -127,6 +127,8 @@ pub struct Server {
     pub restarts_by_itself: bool,
     /// The manager was told to stop it since it crashed, and does not start it again.
     pub is_told_to_stop: bool,
+    /// What its program says to `--version`; `None`: nothing.
+    pub program_version: Option<String>,
     /// It was laid out beside the cluster and is no member, unless somebody has made it one.
     pub is_spare: bool,
     /// `wsrep_sst_donor`.
@@ -197,6 +199,7 @@ impl Server {
             stumbles: 0,
             restarts_by_itself: false,
             is_told_to_stop: false,
+            program_version: Some("/usr/sbin/mariadbd  Ver 10.11.19-MariaDB-deb12 for debian-linux-gnu on x86_64".into()),
             is_spare: false,
             wants_donor: None,
             refuses_login: false,

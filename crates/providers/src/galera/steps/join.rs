@@ -1,11 +1,12 @@
 //! Starts a new member and waits until it is Synced; on the way back it leaves, and the others go on.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use change::{Direction, StepCheck, StepError};
-use model::{NodeName, Step};
+use model::{ClientsLook, LinkKind, LinkSight, Look, LookError, NodeName, Seen, Step, WireLook};
 use serde::{Deserialize, Serialize};
-use server::{GaleraFacts, GaleraState, NodeError, NodeView, WriteNode};
+use server::{Alive, GaleraFacts, GaleraState, NodeError, NodeView, WriteNode};
 
 use super::round;
 use crate::drain::drained;
@@ -207,12 +208,97 @@ fn enter(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     host.make_dir(&state_dir, 0o700, None)
         .and_then(|()| host.write(&path, b"not Synced yet\n", Some(0o600), None))
         .map_err(fail)?;
-    let came = match node.view() {
+    let is_down = matches!(node.view(), Err(NodeError::Down { .. }));
+    watch_transfer(world, name, is_down)?;
+    let came = match world.node(name)?.view() {
         Err(NodeError::Down { .. }) => round::start_patiently(world, name),
         _ => wait::synced(world, name).map(|_| ()),
     };
     came.map_err(|StepError(why)| StepError(why.replace("did not come back", "did not become a member")))?;
     world.node(name)?.write_host().remove(&path).map_err(fail)
+}
+
+/// So long a state transfer is captured: its first bytes tell, and a capture costs the donor's machine some of its time.
+const TRANSFER_LOOK_MS_MAX: u64 = 20_000;
+const TRANSFER_POLL_MS: u64 = 200;
+
+/// Stands for the world's own look while that looks.
+struct LooksAlready;
+
+impl Look for LooksAlready {
+    fn wire(&mut self, _: &WireLook) -> Result<Vec<LinkSight>, LookError> {
+        Err(LookError::Failed { why: "a capture is under way already".into() })
+    }
+    fn clients(&mut self, _: &WireLook, meanwhile: &mut dyn FnMut()) -> Result<ClientsLook, LookError> {
+        meanwhile();
+        Err(LookError::Failed { why: "a capture is under way already".into() })
+    }
+}
+
+/// Starts the server, where it is down, and captures what it receives first. What was seen is a note of the step.
+///
+/// # Errors
+/// Cleartext was seen.
+fn watch_transfer(world: &mut World<'_>, name: &NodeName, starts: bool) -> Result<(), StepError> {
+    let mut look = std::mem::replace(&mut world.look, Box::new(LooksAlready));
+    let mut came = Ok(());
+    let looked = look.during(&mut || came = begin(world, name, starts));
+    world.look = look;
+    came?;
+    let is_one = |sight: &&LinkSight| {
+        matches!(sight.link.kind, LinkKind::Sst | LinkKind::Ist)
+            && [&sight.link.a, &sight.link.b].iter().any(|end| **end == *name.as_str())
+    };
+    let note = match &looked {
+        Err(error) => format!("the state transfer was not captured ({error})"),
+        Ok(sights) => {
+            let all: Vec<&LinkSight> = sights.iter().filter(is_one).collect();
+            if let Some(plain) = all.iter().find(|sight| sight.seen == Seen::Plain) {
+                return Err(fail(format!(
+                    "the state transfer to {name} was captured in cleartext ({})\n  why:  its option files or those of the donor set \
+                     no TLS for the SST script\n  next: sealion undo takes {name} out again; sealion status shows what each node is set to do",
+                    plain.link
+                )));
+            }
+            let seen = |wanted: &Seen| all.iter().filter(|sight| sight.seen == *wanted).count();
+            let unknown = all.iter().find_map(|sight| match &sight.seen {
+                Seen::Unknown(why) => Some(why),
+                _ => None,
+            });
+            match (unknown, seen(&Seen::Sealed)) {
+                (Some(why), _) => format!("whether the state transfer used TLS was not seen: {why}"),
+                (None, 0) => "no state transfer was captured".into(),
+                (None, _) => {
+                    let kinds: std::collections::BTreeSet<String> =
+                        all.iter().map(|sight| sight.link.kind.as_str().to_uppercase()).collect();
+                    format!(
+                        "{} captured: it carried only TLS",
+                        kinds.into_iter().collect::<Vec<_>>().join(" and ")
+                    )
+                }
+            }
+        }
+    };
+    world.say(&format!("{name}: {note}"));
+    world.notes.push(note);
+    Ok(())
+}
+
+/// Until it is Synced, has ended, or was seen long enough.
+fn begin(world: &mut World<'_>, name: &NodeName, starts: bool) -> Result<(), StepError> {
+    let node = world.node(name)?;
+    if starts {
+        node.start().map_err(fail)?;
+    }
+    let began = node.now_ms();
+    while node.now_ms() - began < TRANSFER_LOOK_MS_MAX {
+        match node.view() {
+            Ok(view) if view.is_synced() => break,
+            Err(NodeError::Down { .. }) if node.alive() == Alive::No => break,
+            _ => node.wait(Duration::from_millis(TRANSFER_POLL_MS)),
+        }
+    }
+    Ok(())
 }
 
 fn leave(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<(), StepError> {

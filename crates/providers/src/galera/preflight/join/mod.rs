@@ -2,6 +2,7 @@
 
 mod cluster;
 mod data;
+mod machine;
 mod options;
 mod server;
 
@@ -10,7 +11,12 @@ use crate::preflight::{Problem, Seen, managed, place, problem, service_commands,
 use crate::world::World;
 use model::NodeName;
 
-pub use data::cannot_tell;
+/// What could not be seen before the server runs, for the plan.
+pub fn cannot_tell(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec<String> {
+    let mut unknown = data::cannot_tell(world, joiner, members);
+    unknown.extend(machine::cannot_tell(world, joiner, members));
+    unknown
+}
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let Some(joiner) = seen.change.joiner() else { return vec![] };
@@ -27,6 +33,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     }
     problems.extend(place::check(world, seen));
     problems.extend(trust_files::check(world, seen));
+    problems.extend(machine::check(world, joiner, &members));
     problems.extend(data::check(world, joiner, &members));
     problems
 }
