@@ -183,7 +183,8 @@ fn libraries_beside(program: &Path) -> Option<String> {
     let prefix = program.parent()?.parent()?;
     let triple = format!("{}-linux-gnu", std::env::consts::ARCH);
     let places = [Some(prefix), prefix.parent()];
-    let libraries = places.into_iter().flatten().flat_map(|at| [at.join("lib"), at.join("lib").join(&triple)]);
+    let libraries =
+        places.into_iter().flatten().flat_map(|at| [at.join("lib"), at.join("lib").join(&triple)]);
     let there: Vec<String> =
         libraries.filter(|dir| dir.is_dir()).map(|dir| dir.display().to_string()).collect();
     (!there.is_empty()).then(|| there.join(":"))

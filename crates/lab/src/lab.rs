@@ -99,8 +99,9 @@ impl Lab {
             supervisor_pid: 0,
             supervisor_start_ticks: 0,
         };
-        file.nodes =
-            (1..=options.nodes + options.spares).map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n)).collect();
+        file.nodes = (1..=options.nodes + options.spares)
+            .map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n))
+            .collect();
         file.node_dirs = file.nodes.iter().map(|node| node.name.clone()).collect();
         // Nothing was written yet.
         ports::refuse_taken(&file)?;

@@ -154,7 +154,7 @@ pub fn tip(error: &clap::Error) -> Option<String> {
     match error.kind() {
         ErrorKind::UnknownArgument if has("--json") => Some("--format json".into()),
         ErrorKind::MissingRequiredArgument if has("<VERB>") => {
-            Some("sealion plan VERB, with enable, disable, rotate".into())
+            Some("sealion plan VERB, with enable, disable, rotate, join".into())
         }
         ErrorKind::MissingRequiredArgument if has("<EXPERIMENT>") => {
             Some(format!("sealion bench run EXPERIMENT, with {}", bench::experiments()))

@@ -6,8 +6,8 @@ use openssl::sha::sha256;
 use server::rights::Use;
 use server::{Flavour, GaleraFacts, GaleraState, NodeError, NodeView, ProviderOptions, WriteNode};
 
-use super::steps::JoinParams;
 use super::preflight::live_and_file::members as named_in;
+use super::steps::JoinParams;
 use super::{OPTIONS, quorum};
 use crate::by_hand;
 use crate::draft::{NodeDraft, PlannedEdit};
@@ -133,7 +133,9 @@ pub fn draft(world: &mut World<'_>, joiner: &NodeName) -> Result<NodeDraft, Plan
 pub fn plan(world: &mut World<'_>, change: &Change, joiner: &NodeName) -> Result<PlanContent, PlanError> {
     let views = world.views();
     let members = Members::of(joiner, &views).ok_or_else(|| {
-        refuse(format!("no member answers, so there is nothing that {joiner} could join\n  next: sealion status"))
+        refuse(format!(
+            "no member answers, so there is nothing that {joiner} could join\n  next: sealion status"
+        ))
     })?;
     if is_member(joiner, &views) {
         return Ok(PlanContent {
@@ -213,7 +215,9 @@ fn impact(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec<St
     ];
     impact.push(match (members.sst_method.starts_with("rsync"), count) {
         (true, 1) => "the only member is the donor: it accepts no writes while rsync copies".into(),
-        (true, _) => "one member is the donor: it accepts no writes while rsync copies, and is Desynced".into(),
+        (true, _) => {
+            "one member is the donor: it accepts no writes while rsync copies, and is Desynced".into()
+        }
         (false, _) => "one member is the donor: it is Desynced, and busier, while it sends".into(),
     });
     if count == 2 {

@@ -199,7 +199,9 @@ impl Server {
             stumbles: 0,
             restarts_by_itself: false,
             is_told_to_stop: false,
-            program_version: Some("/usr/sbin/mariadbd  Ver 10.11.19-MariaDB-deb12 for debian-linux-gnu on x86_64".into()),
+            program_version: Some(
+                "/usr/sbin/mariadbd  Ver 10.11.19-MariaDB-deb12 for debian-linux-gnu on x86_64".into(),
+            ),
             is_spare: false,
             wants_donor: None,
             refuses_login: false,

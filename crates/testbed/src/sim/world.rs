@@ -336,7 +336,13 @@ fn write_option_files(server: &mut Server, index: usize, addresses: &str) {
         0o640,
     );
     disk.entries.entry(GALERA_FILE.into()).and_modify(|entry| entry.gid = MYSQL);
-    for program in ["lib/galera/libgalera_smm.so", "sbin/mariadbd", "bin/mariabackup", "bin/socat", "bin/wsrep_sst_mariabackup"] {
+    for program in [
+        "lib/galera/libgalera_smm.so",
+        "sbin/mariadbd",
+        "bin/mariabackup",
+        "bin/socat",
+        "bin/wsrep_sst_mariabackup",
+    ] {
         disk.put(&format!("/usr/{program}"), "\x7fELF", ROOT, 0o755);
     }
     disk.put("/var/lib/mysql/grastate.dat", "seqno:   -1\n", MYSQL, 0o600);

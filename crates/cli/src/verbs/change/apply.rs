@@ -7,6 +7,7 @@ use clap::Args;
 use model::Plan;
 use site::{Cluster, OpsError};
 
+use super::join::DataOptions;
 use super::{Consent, GateOptions, PlanOptions, TakeOver, confirm, from_inventory, run, settings};
 use crate::options::{Global, TABLE_OR_JSON, formats};
 
@@ -22,6 +23,8 @@ pub struct ApplyArgs {
     pub yes: Consent,
     #[command(flatten)]
     pub how: PlanOptions,
+    #[command(flatten)]
+    pub data: DataOptions,
     #[command(flatten)]
     pub over: TakeOver,
     #[command(flatten)]
@@ -43,8 +46,12 @@ pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
     if let Some(joiner) = plan.change.joiner() {
         cluster.admit(joiner);
     }
-    let settings =
-        Settings { takes_over: args.over.take_over, gates: args.gates.gates(), ..settings(&args.how) };
+    let settings = Settings {
+        takes_over: args.over.take_over,
+        gates: args.gates.gates(),
+        replace_data: args.data.replace_data,
+        ..settings(&args.how)
+    };
     settings.gates.fit(&plan)?;
     confirm(&plan, args.yes.yes.as_deref())?;
     run(global, &cluster, &plan.change.to_string(), |tell| {

@@ -17,10 +17,22 @@ use super::{
 use crate::options::{Format, Global, TABLE_OR_JSON, formats};
 use crate::show;
 
+/// What a person consents to, of a join.
+#[derive(Debug, Args)]
+pub struct DataOptions {
+    /// Replace the data of the new server, although it holds schemas of users
+    ///
+    /// Replace the data of the new server, although its data directory holds schemas of users that are not of this cluster. A state
+    /// transfer removes them, and nothing brings them back.
+    #[arg(long, hide_short_help = true)]
+    pub replace_data: bool,
+}
+
 #[derive(Debug, Args)]
 #[command(
     arg = formats(TABLE_OR_JSON),
-    mut_args(not_offered!("accept_unknown_clients", "watch_clients_s", "leave", "force")),
+    mut_args(not_offered!("accept_unknown_clients", "watch_clients_s", "leave", "force", "drain_s_max")),
+    mut_arg("replace_data", |arg| arg.hide_short_help(false)),
     after_long_help = from_inventory!("  sealion join n4\n  sealion join n4 --yes 0123456789ab")
 )]
 pub struct JoinArgs {
@@ -31,12 +43,8 @@ pub struct JoinArgs {
     /// a member.
     #[arg(value_name = "NODE")]
     pub node: String,
-    /// Replace the data of the new server, although it holds schemas of users
-    ///
-    /// Replace the data of the new server, although its data directory holds schemas of users that are not of this cluster. A state
-    /// transfer removes them, and nothing brings them back.
-    #[arg(long)]
-    pub replace_data: bool,
+    #[command(flatten)]
+    pub data: DataOptions,
     #[command(flatten)]
     pub yes: Consent,
     #[command(flatten)]
@@ -74,7 +82,7 @@ pub fn join(global: &Global, args: &JoinArgs) -> Result<u8, OpsError> {
     let settings = Settings {
         takes_over: args.over.take_over,
         gates: args.gates.gates(),
-        replace_data: args.replace_data,
+        replace_data: args.data.replace_data,
         ..settings(&args.how)
     };
     let wish = Change::join(NodeName::from(args.node.as_str()));
@@ -102,9 +110,8 @@ pub fn join(global: &Global, args: &JoinArgs) -> Result<u8, OpsError> {
     settings.gates.fit(&plan)?;
     confirm(&plan, args.yes.yes.as_deref())?;
     let change = plan.change.to_string();
-    let code = run(global, &cluster, &change, |tell| {
-        roll::apply(&cluster, &settings, passphrase, &plan, tell)
-    })?;
+    let code =
+        run(global, &cluster, &change, |tell| roll::apply(&cluster, &settings, passphrase, &plan, tell))?;
     Ok(ended(code, global, args, &cluster, is_marked))
 }
 

@@ -8,8 +8,8 @@ use site::OpsError;
 
 use super::plan::{SIGNS, no_way_back, step_line};
 use super::{
-    Consent, GateOptions, PlanOptions, RunOptions, TakeOver, cluster_of_newest, confirm_what, from_inventory, run, settings,
-    settings_of,
+    Consent, GateOptions, PlanOptions, RunOptions, TakeOver, cluster_of_newest, confirm_what, from_inventory,
+    run, settings, settings_of,
 };
 use crate::options::{Global, TABLE_OR_JSON, formats};
 use crate::show;

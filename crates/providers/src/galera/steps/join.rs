@@ -132,7 +132,10 @@ fn settled(
 }
 
 fn blocked(name: &NodeName, what: &str, reasons: &[String]) -> String {
-    format!("{name} may not be {what} now\n  why:  {}\n  next: fix that, then sealion resume", reasons.join("\n        "))
+    format!(
+        "{name} may not be {what} now\n  why:  {}\n  next: fix that, then sealion resume",
+        reasons.join("\n        ")
+    )
 }
 
 fn members(world: &mut World<'_>, joiner: &NodeName) -> Result<Members, StepError> {
@@ -272,7 +275,7 @@ fn watch_transfer(world: &mut World<'_>, name: &NodeName, starts: bool) -> Resul
                     let kinds: std::collections::BTreeSet<String> =
                         all.iter().map(|sight| sight.link.kind.as_str().to_uppercase()).collect();
                     format!(
-                        "{} captured: it carried only TLS",
+                        "only TLS was captured of the state transfer ({})",
                         kinds.into_iter().collect::<Vec<_>>().join(" and ")
                     )
                 }
@@ -394,9 +397,8 @@ fn gone(world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
     let began = world.node(name)?.now_ms();
     loop {
         let views = world.views();
-        let is_down = views.iter().any(|(other, view)| {
-            other == name && view.as_ref().is_err_and(NodeError::is_down)
-        });
+        let is_down =
+            views.iter().any(|(other, view)| other == name && view.as_ref().is_err_and(NodeError::is_down));
         if !is_down {
             return Err(fail(format!("{name} still runs, or whether it does cannot be determined")));
         }
@@ -406,7 +408,9 @@ fn gone(world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
         }
         if world.node(name)?.now_ms() - began > SETTLE_MS_MAX {
             // It is not ours to mend: it was like that, or another node has failed since.
-            return Ok(format!("stopped; not every other node is Primary and knows that it has left (cluster size {size})"));
+            return Ok(format!(
+                "stopped; not every other node is Primary and knows that it has left (cluster size {size})"
+            ));
         }
         sleep(world, SETTLE_POLL_MS);
     }

@@ -212,7 +212,11 @@ fn unsound_files(
 }
 
 /// A server that was stopped has ended: else the stop command of the inventory is another one's.
-pub fn has_ended(world: &mut World<'_>, name: &NodeName, before: Option<&ProcessFacts>) -> Result<(), StepError> {
+pub fn has_ended(
+    world: &mut World<'_>,
+    name: &NodeName,
+    before: Option<&ProcessFacts>,
+) -> Result<(), StepError> {
     let Some(before) = before else { return Ok(()) };
     let began = world.node(name)?.now_ms();
     loop {

@@ -82,7 +82,10 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>, joiner: &NodeName) -> Vec<P
                 SstTls::Off => problems.push(problem(
                     name,
                     "its state transfers (SST) are cleartext",
-                    format!("its option files set no TLS for the script of wsrep_sst_method={}", view.sst_method()),
+                    format!(
+                        "its option files set no TLS for the script of wsrep_sst_method={}",
+                        view.sst_method()
+                    ),
                     "sealion enable sst; then join",
                 )),
                 SstTls::CannotTell(why) => problems.push(problem(
@@ -116,7 +119,10 @@ fn one_cluster(seen: &Seen<'_>, joiner: &NodeName) -> Option<Problem> {
         return Some(problem(
             "cluster",
             "the nodes are not one cluster",
-            format!("their wsrep_cluster_state_uuid are {}", uuids.into_iter().collect::<Vec<_>>().join(", ")),
+            format!(
+                "their wsrep_cluster_state_uuid are {}",
+                uuids.into_iter().collect::<Vec<_>>().join(", ")
+            ),
             "put the nodes of one cluster into one inventory",
         ));
     }

@@ -37,7 +37,10 @@ pub fn check(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec
                 joiner,
                 format!("its data directory {} is not there", dir.display()),
                 "the server would not start",
-                format!("create it for the server's user: install -d -m 0750 -o mysql -g mysql {}", dir.display()),
+                format!(
+                    "create it for the server's user: install -d -m 0750 -o mysql -g mysql {}",
+                    dir.display()
+                ),
             )];
         }
         Err(error) => return vec![unknown(joiner, &dir, &error)],
@@ -56,7 +59,10 @@ pub fn check(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec
                 problems.push(problem(
                     joiner,
                     format!("its data directory {} holds schemas of users", dir.display()),
-                    format!("{}: they are not of this cluster, and a state transfer removes them", named.join(", ")),
+                    format!(
+                        "{}: they are not of this cluster, and a state transfer removes them",
+                        named.join(", ")
+                    ),
                     "see whether anybody needs them, and save them; then join again with --replace-data",
                 ));
             }
@@ -134,7 +140,9 @@ fn room(
     dir: &Path,
     members: &Members,
 ) -> Result<Option<String>, Problem> {
-    let not_known = |why: String| Ok(Some(format!("whether the disk of {joiner} has room for the data cannot be determined: {why}")));
+    let not_known = |why: String| {
+        Ok(Some(format!("whether the disk of {joiner} has room for the data cannot be determined: {why}")))
+    };
     let Some(donor) = members.names.first() else { return Ok(None) };
     let wanted = match world.node(donor) {
         Ok(node) => match owner::datadir(node) {

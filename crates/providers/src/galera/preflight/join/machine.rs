@@ -67,7 +67,10 @@ fn version(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Optio
                     return Some(problem(
                         joiner,
                         format!("its server is {version}, the members run {}", members.version),
-                        format!("{} --version says so; a server of another series cannot use the data of this one", program.display()),
+                        format!(
+                            "{} --version says so; a server of another series cannot use the data of this one",
+                            program.display()
+                        ),
                         "install the version of the members there",
                     ));
                 }
@@ -147,7 +150,9 @@ fn clock(world: &mut World<'_>, joiner: &NodeName) -> Result<Option<String>, Pro
     Err(problem(
         joiner,
         format!("its clock is {behind_s} s behind this machine's"),
-        format!("certificates begin {CLOCK_SKEW_S} s before they are made: on that machine it would not be valid yet"),
+        format!(
+            "certificates begin {CLOCK_SKEW_S} s before they are made: on that machine it would not be valid yet"
+        ),
         "set the clocks (timedatectl, chronyc tracking), then try again",
     ))
 }
@@ -170,7 +175,8 @@ mod tests {
 
     #[test]
     fn the_series_of_a_server_is_read_from_what_it_says() {
-        let text = "/usr/sbin/mariadbd  Ver 10.11.19-MariaDB-deb12 for debian-linux-gnu on x86_64 (Debian 12)";
+        let text =
+            "/usr/sbin/mariadbd  Ver 10.11.19-MariaDB-deb12 for debian-linux-gnu on x86_64 (Debian 12)";
         assert_eq!(said_version(text), Some("10.11.19-MariaDB-deb12"));
         assert_eq!(series("10.11.19-MariaDB-deb12"), Some(("10.11", true)));
         assert_ne!(series("10.11.19-MariaDB"), series("11.8.6-MariaDB"));

@@ -69,7 +69,10 @@ pub fn check(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec
             joiner,
             format!("wsrep_cluster_name is {name}, the cluster is called {}", members.cluster_name),
             place(effective.effective("wsrep_cluster_name")),
-            format!("write wsrep_cluster_name={} there, or check that this is the right server", members.cluster_name),
+            format!(
+                "write wsrep_cluster_name={} there, or check that this is the right server",
+                members.cluster_name
+            ),
         ));
     }
     if let Some(address) = value("wsrep_cluster_address") {
@@ -115,9 +118,8 @@ pub fn check(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec
             "remove that line",
         ));
     }
-    problems.extend(
-        options.switches(&members.sst_method).into_iter().filter_map(|one| sst_switch(joiner, one)),
-    );
+    problems
+        .extend(options.switches(&members.sst_method).into_iter().filter_map(|one| sst_switch(joiner, one)));
     let options = options.clone();
     problems.extend(elsewhere(world, joiner, members, &options));
     problems
@@ -185,7 +187,8 @@ fn elsewhere(
             continue;
         };
         // Of these the line itself is changed, where it stands in the file that is written to.
-        let is_changed = ["wsrep_provider_options", "require_secure_transport", "ssl_mode"].contains(&name.as_str());
+        let is_changed =
+            ["wsrep_provider_options", "require_secure_transport", "ssl_mode"].contains(&name.as_str());
         if is_changed && setting.file == draft.file {
             continue;
         }

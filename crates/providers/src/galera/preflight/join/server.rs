@@ -8,12 +8,15 @@ use crate::world::World;
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>, joiner: &NodeName, members: &Members) -> Vec<Problem> {
     let view = seen.views.iter().find(|(name, _)| name == joiner).map(|(_, view)| view);
-    let stop = world
-        .node(joiner)
-        .map(|node| node.spec().service.stop_command().join(" "))
-        .unwrap_or_default();
+    let stop =
+        world.node(joiner).map(|node| node.spec().service.stop_command().join(" ")).unwrap_or_default();
     match view {
-        None => vec![problem(joiner, "it is not in the inventory", "join takes its entry from there", "add a [[node]] for it")],
+        None => vec![problem(
+            joiner,
+            "it is not in the inventory",
+            "join takes its entry from there",
+            "add a [[node]] for it",
+        )],
         Some(Ok(view)) if members.have(view) => vec![problem(
             joiner,
             "it is a member already, and not as the others",
@@ -48,7 +51,9 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>, joiner: &NodeName, members:
             joiner,
             "its server runs, and lets sealion not in, or its machine cannot be asked",
             error.unnamed(),
-            format!("a server that is to join does not run: stop it ({stop}), and check its entry in the inventory"),
+            format!(
+                "a server that is to join does not run: stop it ({stop}), and check its entry in the inventory"
+            ),
         )],
     }
 }
@@ -58,6 +63,8 @@ fn running(joiner: &NodeName, why: &str, stop: &str) -> Problem {
         joiner,
         "its server is not known to be stopped",
         why,
-        format!("stop it ({stop}), and check start, stop and alive of its entry in the inventory; then join again"),
+        format!(
+            "stop it ({stop}), and check start, stop and alive of its entry in the inventory; then join again"
+        ),
     )
 }
