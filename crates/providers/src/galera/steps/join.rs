@@ -248,8 +248,10 @@ fn watch_transfer(world: &mut World<'_>, name: &NodeName, starts: bool) -> Resul
     let looked = look.during(&mut || came = begin(world, name, starts));
     world.look = look;
     came?;
+    // A connection that was tried before anybody listened carried nothing.
     let is_one = |sight: &&LinkSight| {
-        matches!(sight.link.kind, LinkKind::Sst | LinkKind::Ist)
+        sight.payload_bytes > 0
+            && matches!(sight.link.kind, LinkKind::Sst | LinkKind::Ist)
             && [&sight.link.a, &sight.link.b].iter().any(|end| **end == *name.as_str())
     };
     let note = match &looked {
