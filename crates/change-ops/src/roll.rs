@@ -61,6 +61,8 @@ pub enum Progress {
     /// A step goes into a new phase: `checking`, `acting`, `verifying`, …
     Step {
         id: String,
+        /// The provider's name for what it does.
+        kind: String,
         title: String,
         phase: &'static str,
         direction: Direction,
@@ -527,6 +529,7 @@ impl change::driver::Watcher for Watch<'_, '_> {
                     |at: &&usize| machine.step(**at).is_some_and(|step| step.restarts_server && !step.no_op);
                 (self.tell.borrow_mut())(Progress::Step {
                     id: one.id.to_string(),
+                    kind: one.kind.clone(),
                     title: one.title.clone(),
                     phase,
                     direction,

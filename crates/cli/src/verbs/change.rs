@@ -369,6 +369,9 @@ fn interrupted(now: Option<&StepNow>, is_up: &dyn Fn(&str) -> Option<bool>) -> S
     for node in &now.nodes {
         let stage = match (now.phase, now.restarts, &now.last_line) {
             ("checking" | "waiting", ..) => "this step had not changed it yet".to_owned(),
+            _ if now.kind == providers::JOIN && now.direction == Direction::Forward => {
+                "it may be starting, or receiving the data of the cluster, and goes on with that".to_owned()
+            }
             ("verifying", true, _) => "it was restarted and is back in service".to_owned(),
             (_, true, Some(line)) => format!("it was drained ({line}), and may be stopped"),
             (_, true, None) => "it may be draining; it was not stopped yet, or was down before".to_owned(),
@@ -395,6 +398,7 @@ pub struct Printer {
 #[derive(Clone)]
 struct StepNow {
     id: String,
+    kind: String,
     title: String,
     phase: &'static str,
     direction: Direction,
@@ -481,6 +485,7 @@ impl Printer {
         match progress {
             Progress::Step {
                 id,
+                kind,
                 title,
                 phase,
                 direction,
@@ -500,6 +505,7 @@ impl Printer {
                 let kept = before.filter(|_| is_same);
                 *now = Some(StepNow {
                     id: id.clone(),
+                    kind: kind.clone(),
                     title: title.clone(),
                     phase,
                     direction: *direction,
@@ -575,6 +581,7 @@ mod tests {
     fn step(id: &str, phase: &'static str, direction: Direction, left: (usize, usize)) -> Progress {
         Progress::Step {
             id: id.into(),
+            kind: "round".into(),
             title: "n1 accepts only TLS from nodes; restart".into(),
             phase,
             direction,

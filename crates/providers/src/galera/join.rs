@@ -205,7 +205,7 @@ fn impact(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec<St
     let count = members.names.len();
     let mut impact = vec![
         format!(
-            "{joiner} becomes a member of {}; no member is changed, stopped or restarted",
+            "{joiner} becomes a member of the cluster of {}; no member is changed, stopped or restarted",
             model::text::counted(count, "node", "nodes")
         ),
         format!(

@@ -41,7 +41,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>, joiner: &NodeName, members:
             },
             format!("see whether anybody needs it; then stop it ({stop}) and join again"),
         )],
-        Some(Err(NodeError::Down { .. })) => match world.node(joiner).map(|node| node.alive()) {
+        Some(Err(NodeError::Down { .. })) => match world.node(joiner).map(server::ReadNode::alive) {
             Ok(Alive::No) | Err(_) => vec![],
             Ok(Alive::Yes) => vec![running(joiner, "its process runs", &stop)],
             Ok(Alive::CannotTell(why)) => vec![running(joiner, &why, &stop)],
