@@ -65,7 +65,7 @@ pub const GRANTS: &[GrantsRow] = &[
         host: HostRights::None("it uses SQL only"),
     },
     GrantsRow {
-        verbs: &["enable", "disable", "rotate", "apply", "resume", "undo"],
+        verbs: &["enable", "disable", "rotate", "join", "apply", "resume", "undo"],
         title: "change TLS",
         accounts: &[Account {
             on: "every server",

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use change::{ClusterLock, Command, Direction, Driver, Journal, JournalError, Machine, Outcome, Record};
-use model::{Change, Plan, Step};
+use model::{Change, NodeName, Plan, Step};
 use net::SecretString;
 use providers::{Authority, Limits, World, topology};
 pub use server::accounts::AccountName;
-use site::OpsError;
+use site::{Cluster, OpsError};
 use trust::KeyKind;
 
 use crate::access::ClusterAccess;
@@ -29,6 +29,8 @@ pub struct Settings {
     pub accept_unproven: bool,
     pub leave_accounts: Vec<AccountName>,
     pub force_accounts: Vec<AccountName>,
+    /// Data of its own that a joiner has may be replaced by the cluster's.
+    pub replace_data: bool,
     /// Goes on although somebody else's lease has not lapsed.
     pub takes_over: bool,
     pub gates: Gates,
@@ -46,6 +48,7 @@ impl Default for Settings {
             accept_unproven: false,
             leave_accounts: vec![],
             force_accounts: vec![],
+            replace_data: false,
             takes_over: false,
             gates: Gates::default(),
         }
@@ -58,6 +61,8 @@ pub enum Progress {
     /// A step goes into a new phase: `checking`, `acting`, `verifying`, …
     Step {
         id: String,
+        /// The provider's name for what it does.
+        kind: String,
         title: String,
         phase: &'static str,
         direction: Direction,
@@ -142,6 +147,8 @@ fn world<'a>(
         accept_unproven: settings.accept_unproven,
         leave_accounts: settings.leave_accounts.clone(),
         force_accounts: settings.force_accounts.clone(),
+        joiner: of.and_then(|plan| plan.change.joiner().cloned()),
+        replace_data: settings.replace_data,
         notes: Vec::new(),
     })
 }
@@ -158,8 +165,9 @@ pub fn plan(
 ) -> Result<Plan, OpsError> {
     nothing_open(access)?;
     let mut world = world(access, settings, passphrase, None, Box::new(|_| {}))?;
+    world.joiner = change.joiner().cloned();
     let change = &match change.nouns.as_slice() {
-        [] => {
+        [] if change.joiner().is_none() => {
             let topology = world.topology;
             Change::new(change.verb, topology.default_nouns(&mut world.nodes).iter().copied())
         }
@@ -318,6 +326,26 @@ pub(crate) fn known(access: &dyn ClusterAccess) -> Result<Vec<ChangeJournal>, Op
     Ok(known)
 }
 
+/// The cluster with the node among its own that its newest change makes a member, or has made one: it may be marked as none yet.
+///
+/// # Errors
+/// A journal cannot be read, or is damaged.
+pub fn with_joiner(mut cluster: Cluster) -> Result<Cluster, OpsError> {
+    if cluster.joining.is_empty() {
+        return Ok(cluster);
+    }
+    let newest = known(&cluster)?.into_iter().rfind(|journal| !journal.is_over());
+    if let Some(joiner) = newest.as_ref().and_then(|journal| journal.plan.change.joiner()) {
+        cluster.admit(joiner);
+    }
+    Ok(cluster)
+}
+
+/// What is left for a person to do once `joiner` is a member.
+pub fn notes_of_join(access: &dyn ClusterAccess, joiner: &NodeName) -> Vec<String> {
+    providers::notes_of_join(&mut access.nodes(), joiner)
+}
+
 /// Goes on with the newest change: forward (`resume`), or back (`undo`, also of a finished one).
 pub fn go_on(
     access: &dyn ClusterAccess,
@@ -410,6 +438,11 @@ pub fn go_on(
             Some(machine.plan()),
             Box::new(|line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()))),
         )?;
+        // One that is on its way in, or is in, is waited for like any node. On the way back it is not started to be stopped.
+        let is_in = |step: &&Step| step.kind == providers::JOIN && chosen.has_begun(&step.id);
+        if machine.direction() == Direction::Forward && machine.plan().steps.iter().any(|step| is_in(&step)) {
+            world.joiner = None;
+        }
         if let Some(line) = &turn {
             change::Runner::copy_journal(&mut world, journal.path(), line)
                 .map_err(|error| OpsError::Stopped(error.0))?;
@@ -497,6 +530,7 @@ impl change::driver::Watcher for Watch<'_, '_> {
                     |at: &&usize| machine.step(**at).is_some_and(|step| step.restarts_server && !step.no_op);
                 (self.tell.borrow_mut())(Progress::Step {
                     id: one.id.to_string(),
+                    kind: one.kind.clone(),
                     title: one.title.clone(),
                     phase,
                     direction,

@@ -62,7 +62,7 @@ impl ShellVars {
             if matches!(line, Line::Assignment { value: None, .. }) && raw.contains("${") && raw.contains('=')
             {
                 let after = raw.split_once('=').map_or("", |(_, value)| value);
-                if after.contains(":=") || after.split("${").skip(1).any(|name| assigns(name)) {
+                if after.contains(":=") || after.split("${").skip(1).any(assigns) {
                     return Err(unclear(at + 1, "an expansion that may assign a variable"));
                 }
             }
@@ -205,6 +205,9 @@ fn ends_in_its_line(text: &str) -> bool {
     quote.is_none() && !escaped && depth == 0
 }
 
+const NOT_ONE: &str =
+    "this is not the assignment of one variable, so what a shell makes of it cannot be told";
+
 fn read_line(line: &str) -> Result<Line, &'static str> {
     let text = line.trim_start_matches([' ', '\t']);
     if text.is_empty() || text.starts_with('#') {
@@ -214,8 +217,6 @@ fn read_line(line: &str) -> Result<Line, &'static str> {
         return Err("the line ends with a carriage return, which a shell takes for a part of it");
     }
     let text = text.strip_prefix("export ").map_or(text, |rest| rest.trim_start_matches([' ', '\t']));
-    const NOT_ONE: &str =
-        "this is not the assignment of one variable, so what a shell makes of it cannot be told";
     let (key, value) = text.split_once('=').ok_or(NOT_ONE)?;
     if !is_name(key) {
         return Err(NOT_ONE);

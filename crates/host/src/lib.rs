@@ -127,6 +127,11 @@ pub trait ReadHost {
     fn writable(&self, dir: &Path) -> Result<bool, HostError>;
     /// Asks its manager, for `limit` at most. It is only asked: of [`Service::Commands`] this runs `alive`.
     fn service_state(&self, service: &Service, limit: Duration) -> ServiceState;
+    /// What the program at this path says to `--version`. `None`: there is no such program.
+    ///
+    /// # Errors
+    /// It does not say, or not within `limit`.
+    fn version_of(&self, program: &Path, limit: Duration) -> Result<Option<String>, HostError>;
 }
 
 /// A lock on a host; let go when this value is dropped, or when the process that holds it ends.

@@ -160,6 +160,34 @@ impl ReadHost for Local {
             }
         }
     }
+
+    fn version_of(&self, program: &Path, limit: Duration) -> Result<Option<String>, HostError> {
+        if self.facts(program)?.is_none_or(|facts| facts.is_dir) {
+            return Ok(None);
+        }
+        let asked = [program.display().to_string(), "--version".to_owned()];
+        let said = self.run(&asked, limit).or_else(|error| match libraries_beside(program) {
+            // Unpacked elsewhere than where it was built for, it does not find its libraries by itself.
+            Some(libraries) if matches!(error, HostError::Command { code: Some(127), .. }) => {
+                let env = ["env".to_owned(), format!("LD_LIBRARY_PATH={libraries}")];
+                self.run(&[&env[..], &asked[..]].concat(), limit)
+            }
+            _ => Err(error),
+        })?;
+        Ok(Some(said.trim().to_owned()))
+    }
+}
+
+/// Of a program in `PREFIX/usr/sbin` or `PREFIX/bin`.
+fn libraries_beside(program: &Path) -> Option<String> {
+    let prefix = program.parent()?.parent()?;
+    let triple = format!("{}-linux-gnu", std::env::consts::ARCH);
+    let places = [Some(prefix), prefix.parent()];
+    let libraries =
+        places.into_iter().flatten().flat_map(|at| [at.join("lib"), at.join("lib").join(&triple)]);
+    let there: Vec<String> =
+        libraries.filter(|dir| dir.is_dir()).map(|dir| dir.display().to_string()).collect();
+    (!there.is_empty()).then(|| there.join(":"))
 }
 
 fn facts_of_process(pid: i32) -> io::Result<Option<ProcessFacts>> {

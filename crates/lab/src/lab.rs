@@ -30,6 +30,8 @@ pub struct LabOptions {
     pub nodes: u8,
     /// Of the cluster, without data (garbd).
     pub arbitrators: u8,
+    /// Further ones that are laid out and not started: no members, and not named by the others' cluster address.
+    pub spares: u8,
     /// False for servers that are no cluster.
     pub galera: bool,
     /// The first node is the source of all others.
@@ -94,18 +96,19 @@ impl Lab {
             provider_options: options.provider_options.clone(),
             nodes: vec![],
             arbitrators: vec![],
+            spares: (options.nodes + 1..=options.nodes + options.spares).map(|n| format!("n{n}")).collect(),
             strangers: vec![],
             node_dirs: BTreeSet::new(),
             supervisor_pid: 0,
             supervisor_start_ticks: 0,
         };
-        file.nodes =
-            (1..=options.nodes).map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n)).collect();
+        file.nodes = (1..=options.nodes + options.spares)
+            .map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n))
+            .collect();
         // Their numbers follow those of the nodes.
+        let first = options.nodes.saturating_add(options.spares);
         file.arbitrators = (1..=options.arbitrators)
-            .map(|n| {
-                NodeSpec::new(&format!("garb{n}"), &file, options.number, options.nodes.saturating_add(n))
-            })
+            .map(|n| NodeSpec::new(&format!("garb{n}"), &file, options.number, first.saturating_add(n)))
             .collect();
         let members = file.nodes.iter().chain(&file.arbitrators);
         file.node_dirs = members.map(|node| node.name.clone()).collect();

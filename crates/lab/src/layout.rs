@@ -124,6 +124,9 @@ pub struct LabFile {
     /// Members of the cluster without data (garbd).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arbitrators: Vec<NodeSpec>,
+    /// Of these, those that are laid out and no members yet.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub spares: BTreeSet<String>,
     /// Servers that run in the lab and are not of the cluster.
     pub strangers: Vec<NodeSpec>,
     /// Directories that were made for nodes, also for strangers that are forgotten: what ends with the lab.
@@ -184,7 +187,8 @@ impl LabFile {
         self.dir.join("control")
     }
     pub fn cluster_address(&self) -> String {
-        let addresses: Vec<String> = self.nodes.iter().map(|node| node.address.to_string()).collect();
+        let members = self.nodes.iter().filter(|node| !self.spares.contains(&node.name));
+        let addresses: Vec<String> = members.map(|node| node.address.to_string()).collect();
         format!("gcomm://{}", addresses.join(","))
     }
 }

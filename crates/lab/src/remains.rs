@@ -150,6 +150,7 @@ mod tests {
             provider_options: String::new(),
             nodes: vec![],
             arbitrators: vec![],
+            spares: BTreeSet::new(),
             strangers: vec![],
             node_dirs: ["n8".to_owned()].into(),
             supervisor_pid: 0,

@@ -86,6 +86,15 @@ pub trait Look {
     /// As [`Self::wire`].
     fn clients(&mut self, what: &WireLook, meanwhile: &mut dyn FnMut()) -> Result<ClientsLook, LookError>;
 
+    /// What links carry while `meanwhile` runs, which is run in any case; nothing is written for it.
+    ///
+    /// # Errors
+    /// As [`Self::wire`].
+    fn during(&mut self, meanwhile: &mut dyn FnMut()) -> Result<Vec<LinkSight>, LookError> {
+        meanwhile();
+        Err(LookError::Failed { why: "nothing is captured in this way here".into() })
+    }
+
     /// What it could not see if it were made now. Empty: nothing is known to be hidden from it.
     fn unseen(&mut self) -> Vec<Unseen> {
         Vec::new()

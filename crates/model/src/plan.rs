@@ -13,6 +13,8 @@ pub enum Verb {
     Enable,
     Disable,
     Rotate,
+    /// A new server becomes a member of an encrypted cluster.
+    Join,
     /// From one server to another: of two servers, not of a cluster.
     Migrate,
 }
@@ -23,6 +25,7 @@ impl fmt::Display for Verb {
             Self::Enable => "enable",
             Self::Disable => "disable",
             Self::Rotate => "rotate",
+            Self::Join => "join",
             Self::Migrate => "migrate",
         })
     }
@@ -79,6 +82,9 @@ impl std::str::FromStr for Noun {
 pub struct Change {
     pub verb: Verb,
     pub nouns: Vec<Noun>,
+    /// The one node that it is about. Not written where it is about all, so that such a change is the same bytes as before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeName>,
 }
 
 impl Change {
@@ -86,7 +92,15 @@ impl Change {
         let mut nouns: Vec<Noun> = nouns.into_iter().collect();
         nouns.sort();
         nouns.dedup();
-        Self { verb, nouns }
+        Self { verb, nouns, node: None }
+    }
+    /// `node` becomes a member.
+    pub fn join(node: NodeName) -> Self {
+        Self { node: Some(node), ..Self::new(Verb::Join, []) }
+    }
+    /// The node that is no member yet, where there is one.
+    pub fn joiner(&self) -> Option<&NodeName> {
+        self.node.as_ref().filter(|_| self.verb == Verb::Join)
     }
     pub fn has(&self, noun: Noun) -> bool {
         self.nouns.contains(&noun)
@@ -96,10 +110,11 @@ impl Change {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nouns: Vec<String> = self.nouns.iter().map(ToString::to_string).collect();
-        if nouns.is_empty() {
-            return write!(f, "{}", self.verb);
+        write!(f, "{}", self.verb)?;
+        if !nouns.is_empty() {
+            write!(f, " {}", nouns.join(","))?;
         }
-        write!(f, "{} {}", self.verb, nouns.join(","))
+        self.node.as_ref().map_or(Ok(()), |node| write!(f, " {node}"))
     }
 }
 

@@ -68,18 +68,33 @@ impl NodeDraft {
     /// # Errors
     /// It cannot be asked, or no option file has such a setting.
     pub fn of(world: &mut World<'_>, name: &NodeName) -> Result<(Self, Setting), PlanError> {
-        let topology = world.topology;
+        let anchors = world.topology.anchors();
+        let view = world.node(name).map_err(refuse)?.view().map_err(refuse)?;
+        Self::beside(world, name, view, anchors)
+    }
+
+    /// The same of a node that answered with `view`, or, with an empty one, of a node that is down. The server's further options are
+    /// written beside the first of `anchors` that its option files set.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn beside(
+        world: &mut World<'_>,
+        name: &NodeName,
+        view: NodeView,
+        anchors: &[&str],
+    ) -> Result<(Self, Setting), PlanError> {
         let node = world.node(name).map_err(refuse)?;
-        let view = node.view().map_err(refuse)?;
         let effective = node.effective().map_err(refuse)?;
-        let setting = topology
-            .anchor(&effective)
+        let setting = anchors
+            .iter()
+            .find_map(|option| effective.in_option_file(option))
             .ok_or_else(|| {
                 refuse(format!(
                     "{}: no option file sets {}\n  why:  {} and what it includes were read\n  next: name the right \
                      defaults_file in the inventory",
                     node.name(),
-                    topology.anchors().join(" or "),
+                    anchors.join(" or "),
                     node.spec().defaults_file.display()
                 ))
             })?

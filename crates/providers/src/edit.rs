@@ -47,6 +47,7 @@ pub enum Form {
 }
 
 impl Form {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
     fn is_options(&self) -> bool {
         *self == Self::Options
     }

@@ -93,13 +93,11 @@ fn forget_placed_at(world: &mut World<'_>, name: &NodeName) -> Result<Vec<PathBu
     if files::in_place(node).map_err(unknown)?.iter().all(|(_, is_ours)| !is_ours) {
         return Ok(vec![]);
     }
-    match in_use(world, name).map_err(unknown)? {
-        Some(_) => Ok(vec![]),
-        None => {
-            let node = world.member(name).map_err(|error| error.to_string())?;
-            files::remove_placed(node).map_err(|error| error.to_string())
-        }
+    if in_use(world, name).map_err(unknown)?.is_some() {
+        return Ok(vec![]);
     }
+    let node = world.member(name).map_err(|error| error.to_string())?;
+    files::remove_placed(node).map_err(|error| error.to_string())
 }
 
 /// Nodes that do not keep any more what undo of these steps would put back.

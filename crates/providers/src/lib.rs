@@ -26,7 +26,7 @@ pub mod topology;
 mod unified;
 mod world;
 
-pub use galera::{GALERA, equip};
+pub use galera::{GALERA, JOIN, equip, notes_of_join};
 pub use left::left_as;
 pub use plan::{PlanError, plan, propose};
 pub use preflight::{Problem, preflight};

@@ -70,24 +70,29 @@ pub fn key_files<'d>(
         );
     }
     for draft in drafts {
-        let step = builder.add(
-            format!("E0.{}", draft.name),
-            "files",
-            format!("write key, certificate and CA to {}", draft.tls_dir.display()),
-            vec![draft.name.clone()],
-            serde_json::json!({}),
-        );
-        step.no_op = draft.has_files;
-        // They are complete in sealion's own directory before they are placed.
-        step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.tls_dir]);
-        step.shell = by_hand::leaf(
-            &world.authority.dir,
-            draft.name.as_str(),
-            &draft.names,
-            &draft.tls_dir,
-            world.authority.leaf_days,
-        );
+        key_and_certificate(world, "E0", draft, builder);
     }
+}
+
+/// Key and certificate of one node.
+pub fn key_and_certificate(world: &World<'_>, prefix: &str, draft: &MemberDraft, builder: &mut Builder) {
+    let step = builder.add(
+        format!("{prefix}.{}", draft.name),
+        "files",
+        format!("write key, certificate and CA to {}", draft.tls_dir.display()),
+        vec![draft.name.clone()],
+        serde_json::json!({}),
+    );
+    step.no_op = draft.has_files;
+    // They are complete in sealion's own directory before they are placed.
+    step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.tls_dir]);
+    step.shell = by_hand::leaf(
+        &world.authority.dir,
+        draft.name.as_str(),
+        &draft.names,
+        &draft.tls_dir,
+        world.authority.leaf_days,
+    );
 }
 
 /// Whether it is about `require_secure_transport`.
@@ -117,9 +122,9 @@ fn gate(builder: &mut Builder, id: &str, title: &str, params: ClientsGateParams)
 }
 
 /// The last step: links of these kinds must be sealed.
-pub fn prove(builder: &mut Builder, kinds: Vec<LinkKind>) {
+pub fn prove(builder: &mut Builder, id: &str, kinds: Vec<LinkKind>) {
     let step = builder.add(
-        "E6".into(),
+        id.into(),
         "prove",
         "verify every link: capture it while test rows are written".into(),
         vec![],

@@ -44,6 +44,10 @@ pub trait Topology: Sync {
     fn anchors(&self) -> &'static [&'static str];
     /// What must hold before a change, in the order in which reasons are shown.
     fn checks(&self) -> &'static [(&'static str, Check)];
+    /// Those of `change`, where they are others.
+    fn checks_of(&self, _: &Change) -> &'static [(&'static str, Check)] {
+        self.checks()
+    }
     /// The steps of `change` for the nodes as they are now.
     ///
     /// # Errors

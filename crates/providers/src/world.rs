@@ -87,6 +87,10 @@ pub struct World<'a> {
     pub force_accounts: Vec<AccountName>,
     /// A change whose last look could not see enough may be closed all the same; it stays written that it was not proven.
     pub accept_unproven: bool,
+    /// No member yet, as far as the change has come: nobody but its own step starts it.
+    pub joiner: Option<NodeName>,
+    /// Data of its own that a joiner has may be replaced by the cluster's.
+    pub replace_data: bool,
     /// What the journal shall say of the step under way, beside what its post-check says.
     pub notes: Vec<String>,
 }

@@ -159,7 +159,7 @@ impl LiveArbitrator {
         Self { member: LiveNode::on(machine.clone(), spec, ConnectOptions::default()), machine }
     }
 
-    fn host_error(&self, why: impl ToString) -> NodeError {
+    fn host_error(&self, why: impl std::fmt::Display) -> NodeError {
         NodeError::Host { node: self.spec().name.clone(), why: why.to_string() }
     }
 

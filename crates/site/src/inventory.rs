@@ -1,7 +1,7 @@
 //! `sealion.toml`: which nodes there are, how to log in, where things are kept. It holds no secret itself: passwords
 //! are in option files, passphrases in files of their own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -140,6 +140,9 @@ pub struct NodeTable {
     pub drain: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undrain: Option<Vec<String>>,
+    /// It is no member yet: only `sealion join` knows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub joining: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -365,6 +368,9 @@ pub struct Cluster {
     /// Members of a Galera cluster without data. Their `defaults_file` is what their start script reads.
     pub arbitrators: Vec<NodeSpec>,
     /// Those of nodes and arbitrators that are not on this one.
+    /// Those that the inventory marks with `joining`: no members yet, and not looked at.
+    pub joining: Vec<NodeSpec>,
+    /// Those of nodes that are not on this one.
     pub machines: BTreeMap<NodeName, Machine>,
     pub login: ConnectOptions,
 }
@@ -419,6 +425,7 @@ impl Cluster {
         let agent = agent_program(&ssh)?;
         let mut reached = Reached { ssh: &ssh, agent, remotes: BTreeMap::new(), machines: BTreeMap::new() };
         let mut nodes: Vec<NodeSpec> = Vec::new();
+        let mut joining: BTreeSet<String> = BTreeSet::new();
         for node in inventory.nodes {
             refuse_names(&nodes, "node", &node.name, &node.address, node.port, &node.names)?;
             if let Some(destination) = &node.ssh {
@@ -433,6 +440,9 @@ impl Cluster {
             }
             let service =
                 service(&node.name, "mariadb.service", node.service, node.start, node.stop, node.alive)?;
+            if node.joining {
+                joining.insert(node.name.clone());
+            }
             nodes.push(NodeSpec {
                 name: NodeName::new(node.name),
                 address: node.address,
@@ -476,6 +486,15 @@ impl Cluster {
             arbitrators.push(spec);
         }
         let machines = reached.machines;
+        let (joining, nodes): (Vec<NodeSpec>, Vec<NodeSpec>) =
+            nodes.into_iter().partition(|node| joining.contains(node.name.as_str()));
+        if nodes.is_empty() {
+            return Err(OpsError::usage(
+                "every node of the inventory is marked with `joining`",
+                "nothing is left that such a node could join",
+                "remove `joining = true` from the entries of those that are members",
+            ));
+        }
         Ok(Self {
             name: inventory.cluster.name,
             ca_dir: at(&inventory.cluster.ca_dir),
@@ -488,9 +507,18 @@ impl Cluster {
             has_files: true,
             nodes,
             arbitrators,
+            joining,
             machines,
             login,
         })
+    }
+
+    /// With `name` among the nodes, for whoever makes it a member or looks at it as one. One that is there already is left.
+    pub fn admit(&mut self, name: &NodeName) {
+        if let Some(at) = self.joining.iter().position(|node| node.name == *name) {
+            let node = self.joining.remove(at);
+            self.nodes.push(node);
+        }
     }
 
     /// How to log in at `node`: over its socket where it has one, since that works with and without TLS.
@@ -519,7 +547,9 @@ impl Cluster {
     /// Reaches for every machine elsewhere side by side, so that those that do not answer cost their time once and together. What is
     /// then asked of one says what was wrong.
     pub fn reach_machines(&self) {
-        let machines: Vec<&Machine> = self.machines.values().collect();
+        let is_asked = |name: &NodeName| self.nodes.iter().any(|node| node.name == *name);
+        let machines: Vec<&Machine> =
+            self.machines.iter().filter(|(name, _)| is_asked(name)).map(|(_, machine)| machine).collect();
         side_by_side(&machines, |machine| {
             if let Machine::Elsewhere(remote) = machine {
                 let _ = remote.facts_of_agent();
@@ -811,6 +841,7 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
         has_files: false,
         nodes: vec![node],
         arbitrators: vec![],
+        joining: vec![],
         machines: BTreeMap::new(),
         login,
     })

@@ -259,6 +259,7 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
                 alive: command("alive", &node.name),
                 drain: None,
                 undrain: None,
+                joining: lab.file.spares.contains(&node.name),
             })
             .collect(),
         arbitrators: lab

@@ -431,6 +431,12 @@ impl Look for WireEye<'_> {
         Ok(look)
     }
 
+    fn during(&mut self, meanwhile: &mut dyn FnMut()) -> Result<Vec<LinkSight>, LookError> {
+        let sniffer = Sniffer::start(self.cluster);
+        meanwhile();
+        Ok(sniffer?.finish(self.cluster))
+    }
+
     fn unseen(&mut self) -> Vec<Unseen> {
         match &self.cluster.capture {
             CaptureBy::Relay { .. } => Vec::new(),

@@ -112,9 +112,17 @@ pub fn reach(cluster: &Cluster) -> Result<(), OpsError> {
     ))
 }
 
+fn no_member_yet(name: &model::NodeName) -> String {
+    format!(
+        "{name}: its entry in the inventory has `joining = true`, so it counts as no member yet (sealion join {name} makes it one; then \
+         remove that line)"
+    )
+}
+
 /// Looks at every node, and on the wire for `look` (zero: not). Canaries are written only with `canaries`.
 pub fn status(cluster: &Cluster, look_ms: u64, canaries: bool) -> Status {
-    let mut not_looked_at = Vec::new();
+    let mut not_looked_at: Vec<String> =
+        cluster.joining.iter().map(|node| no_member_yet(&node.name)).collect();
     cluster.reach_machines();
     let sights = if look_ms == 0 {
         not_looked_at.push("the wire: not asked for (--look-ms 0)".to_owned());

@@ -3,6 +3,7 @@
 pub mod abandon;
 pub mod apply;
 pub mod enable;
+pub mod join;
 pub mod plan;
 pub mod resume;
 
@@ -184,6 +185,11 @@ fn settings_of(running: &RunOptions) -> Settings {
     settings
 }
 
+/// The cluster as its newest change has it: with the node that it makes a member, or has made one.
+fn cluster_of_newest(global: &Global) -> Result<Cluster, OpsError> {
+    roll::with_joiner(Cluster::read(&global.inventory)?)
+}
+
 /// Without nouns: all that the nodes' way of replicating has.
 fn wish(verb: Verb, nouns: &[Noun]) -> Change {
     Change::new(verb, nouns.iter().copied())
@@ -363,6 +369,9 @@ fn interrupted(now: Option<&StepNow>, is_up: &dyn Fn(&str) -> Option<bool>) -> S
     for node in &now.nodes {
         let stage = match (now.phase, now.restarts, &now.last_line) {
             ("checking" | "waiting", ..) => "this step had not changed it yet".to_owned(),
+            _ if now.kind == providers::JOIN && now.direction == Direction::Forward => {
+                "it may be starting, or receiving the data of the cluster, and goes on with that".to_owned()
+            }
             ("verifying", true, _) => "it was restarted and is back in service".to_owned(),
             (_, true, Some(line)) => format!("it was drained ({line}), and may be stopped"),
             (_, true, None) => "it may be draining; it was not stopped yet, or was down before".to_owned(),
@@ -389,6 +398,7 @@ pub struct Printer {
 #[derive(Clone)]
 struct StepNow {
     id: String,
+    kind: String,
     title: String,
     phase: &'static str,
     direction: Direction,
@@ -475,6 +485,7 @@ impl Printer {
         match progress {
             Progress::Step {
                 id,
+                kind,
                 title,
                 phase,
                 direction,
@@ -494,6 +505,7 @@ impl Printer {
                 let kept = before.filter(|_| is_same);
                 *now = Some(StepNow {
                     id: id.clone(),
+                    kind: kind.clone(),
                     title: title.clone(),
                     phase,
                     direction: *direction,
@@ -569,6 +581,7 @@ mod tests {
     fn step(id: &str, phase: &'static str, direction: Direction, left: (usize, usize)) -> Progress {
         Progress::Step {
             id: id.into(),
+            kind: "round".into(),
             title: "n1 accepts only TLS from nodes; restart".into(),
             phase,
             direction,

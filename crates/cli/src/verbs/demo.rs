@@ -60,6 +60,7 @@ pub fn demo(args: &DemoArgs) -> Result<u8, OpsError> {
             sst_method: sst_method(args.sst, relay),
             nodes: 3,
             arbitrators: 0,
+            spares: 0,
             galera: true,
             replicas: false,
             number: if namespace { 1 } else { 3 },

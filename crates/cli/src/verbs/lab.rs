@@ -140,10 +140,14 @@ impl From<Sst> for ::lab::SstMethod {
     }
 }
 
+/// Addresses and networks of a lab are made for so many.
+const NODES_MAX: u8 = 9;
+
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   sealion lab up galera
   sealion lab up galera --hosts
+  sealion lab up galera --tls --spare 1
   sealion lab up replicas --server mysql
   sealion lab up mariadb --tls --dir /tmp/mylab")]
 pub struct LabUpArgs {
@@ -153,6 +157,12 @@ pub struct LabUpArgs {
     /// Number of nodes; default: 3 of Galera, 2 with replicas
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
     pub nodes: Option<u8>,
+    /// Lay out so many further nodes that are no members: for sealion join
+    ///
+    /// Lay out so many further nodes of Galera that are not started and no members. They are in the inventory with `joining = true`, for
+    /// sealion join.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true, value_parser = clap::value_parser!(u8).range(0..=3))]
+    pub spare: u8,
     /// Whose servers, of replicas
     #[arg(long, value_enum, value_name = "SERVER", default_value_t = LabServer::Mariadb)]
     pub server: LabServer,
@@ -334,6 +344,13 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         LabKind::Galera => args.nodes.unwrap_or(3),
         LabKind::Replicas => args.nodes.unwrap_or(2),
     };
+    if args.spare > 0 && args.kind != LabKind::Galera || nodes + args.spare > NODES_MAX {
+        return Err(OpsError::usage(
+            format!("--spare {} does not fit", args.spare),
+            format!("spare nodes are of a Galera cluster, which has {NODES_MAX} nodes at most with them"),
+            "sealion lab up galera --nodes 3 --spare 1",
+        ));
+    }
     let options = LabOptions {
         name: "lab".into(),
         dir: dir.clone(),
@@ -341,6 +358,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         sst_method: sst_method(args.sst, relay),
         nodes,
         arbitrators: u8::from(args.arbitrator),
+        spares: args.spare,
         galera: args.kind == LabKind::Galera,
         replicas: args.kind == LabKind::Replicas,
         number: if namespace { 1 } else { 2 },

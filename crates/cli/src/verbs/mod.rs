@@ -37,7 +37,7 @@ use crate::options::Global;
     about,
     long_about = "Checks, proves, measures and changes the encryption of MySQL and MariaDB.\n\nAny server: scan, audit, status, watch, web, \
                   prove, bench. Galera clusters, sources with replicas, and single servers: plan, enable, disable, resume, undo; Galera also \
-                  rotate. Data on the move: migrate (MariaDB), send, receive, xbstream, share. To try it: demo, lab.\n\nCommands that check never change anything. Commands that change something print a plan and ask; \
+                  rotate, join. Data on the move: migrate (MariaDB), send, receive, xbstream, share. To try it: demo, lab.\n\nCommands that check never change anything. Commands that change something print a plan and ask; \
                   if stdin is not a terminal, --yes must give the plan's hash.",
     after_help = "`sealion COMMAND -h` is the short help of a command, `--help` the full one.",
     after_long_help = "Examples:
@@ -88,6 +88,8 @@ pub enum Command {
     Disable(change::enable::DisableArgs),
     /// Replace certificates and keys of a Galera cluster without a restart
     Rotate(change::enable::RotateArgs),
+    /// Make a new server a member of an encrypted Galera cluster
+    Join(change::join::JoinArgs),
     /// Finish a change that was interrupted
     Resume(change::resume::ResumeArgs),
     /// Revert the newest change
@@ -152,7 +154,7 @@ pub fn tip(error: &clap::Error) -> Option<String> {
     match error.kind() {
         ErrorKind::UnknownArgument if has("--json") => Some("--format json".into()),
         ErrorKind::MissingRequiredArgument if has("<VERB>") => {
-            Some("sealion plan VERB, with enable, disable, rotate".into())
+            Some("sealion plan VERB, with enable, disable, rotate, join".into())
         }
         ErrorKind::MissingRequiredArgument if has("<EXPERIMENT>") => {
             Some(format!("sealion bench run EXPERIMENT, with {}", bench::experiments()))
@@ -178,6 +180,7 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Enable(args) => change::enable::change(global, model::Verb::Enable, &args.change),
         Command::Disable(args) => change::enable::change(global, model::Verb::Disable, &args.change),
         Command::Rotate(args) => change::enable::change(global, model::Verb::Rotate, &args.change),
+        Command::Join(args) => change::join::join(global, &args),
         Command::Resume(args) => change::resume::resume(global, &args),
         Command::Undo(args) => change::resume::undo(global, &args),
         Command::Abandon(args) => change::abandon::abandon(global, &args),

@@ -196,6 +196,12 @@ impl Agent {
             Request::ServiceState { service, limit_ms } => {
                 Answer::ServiceState { state: Local.service_state(service, Duration::from_millis(*limit_ms)) }
             }
+            Request::VersionOf { program, limit_ms } => {
+                match Local.version_of(&program.0, Duration::from_millis(*limit_ms))? {
+                    Some(text) => Answer::Text { text },
+                    None => Answer::Absent,
+                }
+            }
             Request::Write { path, mode, owner } => done(Local.write(&path.0, payload, *mode, *owner))?,
             Request::Replace { path, expected_bytes } => {
                 let at = usize::try_from(*expected_bytes).unwrap_or(usize::MAX);

@@ -80,6 +80,10 @@ pub enum Request {
         service: Service,
         limit_ms: u64,
     },
+    VersionOf {
+        program: FarPath,
+        limit_ms: u64,
+    },
     /// A connection, whose bytes then pass as a stream. `only_own`: nowhere but to an address of that machine.
     Dial {
         to: DialTarget,
@@ -150,6 +154,7 @@ impl Request {
             | Self::FreeBytes { .. }
             | Self::Writable { .. }
             | Self::ServiceState { .. }
+            | Self::VersionOf { .. }
             | Self::Dial { .. }
             | Self::Capture { .. }
             | Self::CaptureEnd { .. } => false,

@@ -391,6 +391,17 @@ impl ReadHost for Remote {
             Err(error) => ServiceState::CannotTell(error.to_string()),
         }
     }
+
+    fn version_of(&self, program: &Path, limit: Duration) -> Result<Option<String>, HostError> {
+        let request = Request::VersionOf { program: program.into(), limit_ms: millis(limit) };
+        // It may be asked twice.
+        let limit = limit.saturating_mul(2).saturating_add(ON_THE_WAY);
+        match self.host_call(request, Vec::new(), limit)?.answer {
+            Answer::Text { text } => Ok(Some(text)),
+            Answer::Absent => Ok(None),
+            other => Err(self.odd(&other)),
+        }
+    }
 }
 
 /// A lock that an agent holds for us; it ends with the agent too.

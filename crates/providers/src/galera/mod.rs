@@ -7,6 +7,7 @@
 mod arbitrators;
 mod draft;
 mod equip;
+mod join;
 mod plan;
 mod preflight;
 mod quorum;
@@ -23,9 +24,12 @@ use crate::topology::{Role, Topology};
 use crate::world::World;
 
 pub use equip::equip;
+pub use join::notes_of_join;
 
 /// Galera's own options are a string in this one.
 const OPTIONS: &str = "wsrep_provider_options";
+/// The kind of the step that makes a server a member.
+pub const JOIN: &str = "join";
 
 /// Every node takes writes and certifies those of the others; one component has the quorum.
 pub struct Galera;
@@ -53,6 +57,10 @@ impl Topology for Galera {
 
     fn checks(&self) -> &'static [(&'static str, Check)] {
         preflight::CHECKS
+    }
+
+    fn checks_of(&self, change: &Change) -> &'static [(&'static str, Check)] {
+        if change.joiner().is_some() { preflight::CHECKS_OF_JOIN } else { preflight::CHECKS }
     }
 
     fn plan(&self, world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {

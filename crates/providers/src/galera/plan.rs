@@ -73,6 +73,10 @@ fn accounts_of(
 }
 
 pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
+    if change.verb == Verb::Join {
+        let joiner = change.joiner().ok_or_else(|| refuse("a join names a node: sealion join NODE"))?;
+        return super::join::plan(world, change, joiner);
+    }
     let mut drafts = drafts(world)?;
     let mut voters = arbitrators::drafts(world)?;
     let accounts = accounts_of(world, change, &drafts)?;
@@ -81,6 +85,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let mut builder = Builder::default();
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &mut voters, &accounts, &mut builder)?,
+        Verb::Join => return Err(refuse("a join names a node: sealion join NODE")),
         Verb::Migrate => return Err(refuse("a migration is of two servers: sealion migrate plan")),
         Verb::Disable => disable(world, change, &mut drafts, &mut voters, &accounts, &mut builder)?,
         Verb::Rotate if change.has(Noun::RequireTls) || change.has(Noun::Accounts) => {
@@ -189,7 +194,7 @@ fn restart_by_hand(draft: &Draft, diff: &[String]) -> Vec<String> {
     lines
 }
 
-const WAIT_SQL: &str =
+pub const WAIT_SQL: &str =
     "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_state', 'wsrep_ready', 'wsrep_cluster_size')";
 
 fn sst_edits(draft: &Draft) -> Vec<Edit> {
@@ -333,7 +338,7 @@ fn enable(
         kinds.push(LinkKind::Client);
     }
     if !kinds.is_empty() {
-        prove(builder, kinds);
+        prove(builder, "E6", kinds);
     }
     Ok(())
 }

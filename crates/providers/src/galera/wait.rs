@@ -256,13 +256,17 @@ fn start_arbitrators(world: &mut World<'_>, starts: &mut BTreeMap<NodeName, (u32
         let _ = files::finish_placing(&mut **arbitrator);
         let _ = arbitrator.start();
     }
-    said.iter().for_each(|line| world.say(line));
+    for line in &said {
+        world.say(line);
+    }
     hopeless
 }
 
 pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     let limit = world.limits.recover_ms_max;
-    let members = world.members();
+    // Who is no member yet is started by its own step only.
+    let joiner = world.joiner.clone();
+    let members = world.members() - usize::from(joiner.is_some());
     let now = |world: &World<'_>| world.nodes.first().map_or(0, |node| node.now_ms());
     let began = now(world);
     let mut starts: BTreeMap<NodeName, (u32, u64)> = BTreeMap::new();
@@ -271,7 +275,8 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     let mut refused_since: BTreeMap<NodeName, u64> = BTreeMap::new();
     let mut told = began;
     loop {
-        let views = world.views();
+        let mut views = world.views();
+        views.retain(|(name, _)| Some(name) != joiner.as_ref());
         // One that was killed a moment ago is still counted.
         let is_sure = world.arbitrators.iter_mut().all(|one| {
             let at = starts.get(one.name()).map(|(_, at)| *at);

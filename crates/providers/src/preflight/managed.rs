@@ -24,7 +24,7 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let topology = world.topology;
-    for (name, _) in seen.up() {
+    for name in &seen.changed() {
         let Ok(node) = world.node(name) else { continue };
         let Ok(effective) = node.effective() else { continue };
         let Some(setting) = topology.anchor(&effective) else {

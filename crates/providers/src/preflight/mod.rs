@@ -39,6 +39,14 @@ impl Seen<'_> {
     pub fn up(&self) -> impl Iterator<Item = (&NodeName, &NodeView)> {
         self.views.iter().filter_map(|(name, view)| view.as_ref().ok().map(|view| (name, view)))
     }
+
+    /// Those whose files are changed: of a join the joiner alone.
+    pub fn changed(&self) -> Vec<NodeName> {
+        match self.change.joiner() {
+            Some(joiner) => vec![joiner.clone()],
+            None => self.up().map(|(name, _)| name.clone()).collect(),
+        }
+    }
 }
 
 /// The name of a check whether the change is there at all for nodes that replicate so. It comes first.
@@ -51,7 +59,7 @@ pub fn preflight(world: &mut World<'_>, change: &Change) -> Vec<Problem> {
     let views = world.views();
     let seen = Seen { change, views };
     let mut problems: Vec<Problem> = Vec::new();
-    for (name, check) in world.topology.checks() {
+    for (name, check) in world.topology.checks_of(change) {
         for problem in check(world, &seen) {
             if !problems.contains(&problem) {
                 problems.push(problem);

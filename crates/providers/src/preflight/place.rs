@@ -15,7 +15,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let topology = world.topology;
     // On other machines the same path is another file, and there state_dir is the same too.
     let mut files: BTreeMap<PathBuf, (NodeName, PathBuf)> = BTreeMap::new();
-    for (name, _) in seen.up() {
+    for name in &seen.changed() {
         let Ok(node) = world.node(name) else { continue };
         let spec = node.spec().clone();
         let mut dirs = vec![spec.tls_dir.clone(), spec.state_dir.clone()];

@@ -31,8 +31,12 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         }
     }
     let now = world.unix_s();
-    let arbitrators: Vec<_> = world.arbitrators.iter().map(|one| one.name().clone()).collect();
-    for name in seen.up().map(|(name, _)| name).chain(&arbitrators) {
+    // A join changes nothing of a member.
+    let arbitrators = match seen.change.joiner() {
+        Some(_) => vec![],
+        None => world.arbitrators.iter().map(|one| one.name().clone()).collect(),
+    };
+    for name in seen.changed().iter().chain(&arbitrators) {
         let Ok(node) = world.member(name) else { continue };
         let tls_dir = node.spec().tls_dir.clone();
         let read = |file: &str| node.host().read(&tls_dir.join(file), PEM_BYTES_MAX);

@@ -123,6 +123,11 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let mut builder = Builder::default();
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &accounts, &mut builder)?,
+        Verb::Join => {
+            return Err(refuse(
+                "a server joins a Galera cluster, and these nodes replicate by channels\n  next: sealion plan enable replication,clients",
+            ));
+        }
         Verb::Migrate => return Err(refuse("a migration is of two servers: sealion migrate plan")),
         Verb::Disable => disable(world, change, &mut drafts, &accounts, &mut builder)?,
         Verb::Rotate => {
@@ -281,7 +286,7 @@ fn enable(
             .filter_map(|(is_so, kind)| is_so.then_some(kind))
             .collect();
     if !kinds.is_empty() {
-        prove(builder, kinds);
+        prove(builder, "E6", kinds);
     }
     Ok(())
 }

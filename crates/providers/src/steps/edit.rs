@@ -47,22 +47,22 @@ impl StepKind for EditStep {
         if direction == Direction::Back {
             return Ok("as it was".into());
         }
-        // What counts is what the scripts will read, after all includes, not what we wrote.
-        let effective = node.effective_sst().map_err(fail)?;
+        // What counts is what will be read, after all includes, not what we wrote.
+        let (server, sst) = (node.effective().map_err(fail)?, node.effective_sst().map_err(fail)?);
+        let mut is_of_server = false;
         for one in &edit.edits {
-            if let Edit::Set { group, key, value } = one
-                && group == "sst"
-            {
-                let seen =
-                    effective.effective(&key.replace('-', "_")).and_then(|setting| setting.value.as_deref());
-                if seen != Some(value) {
-                    return Err(fail(format!(
-                        "[sst] {key} is {} although it was just written: another file wins",
-                        seen.unwrap_or("not set")
-                    )));
-                }
+            let Edit::Set { group, key, value } = one else { continue };
+            let all = if group == "sst" { &sst } else { &server };
+            is_of_server |= group != "sst";
+            let seen = all.effective(&key.replace('-', "_")).and_then(|setting| setting.value.as_deref());
+            if seen != Some(value) {
+                return Err(fail(format!(
+                    "[{group}] {key} is {} although it was just written: another file wins",
+                    seen.unwrap_or("not set")
+                )));
             }
         }
-        Ok("the SST scripts will read it".into())
+        let reader = if is_of_server { "the server and the SST scripts" } else { "the SST scripts" };
+        Ok(format!("{reader} will read it"))
     }
 }

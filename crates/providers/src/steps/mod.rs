@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use server::WriteNode;
 
 use crate::edit::{Edit, FileEdit};
-use crate::galera::steps::{arbitrator, gate, rotate, round};
+use crate::galera::steps::{arbitrator, gate, join, rotate, round};
 use crate::replication::steps::{channel, live_files, restart};
 use crate::world::World;
 
@@ -74,6 +74,7 @@ pub const STEPS: &[&dyn StepKind] = &[
     &edit::EDIT,
     &round::ROUND,
     &arbitrator::ARBITRATOR,
+    &join::JOIN,
     &gate::GATE,
     &clients_gate::CLIENTS_GATE,
     &require::REQUIRE,

@@ -33,6 +33,8 @@ pub struct LabSpec {
 impl LabSpec {
     pub const GALERA: Self = Self { words: &["galera"], nodes: 3 };
     pub const SEALED: Self = Self { words: &["galera", "--tls"], nodes: 3 };
+    /// Three sealed nodes, and a fourth one that is laid out and no member.
+    pub const SEALED_WITH_SPARE: Self = Self { words: &["galera", "--tls", "--spare", "1"], nodes: 4 };
     pub const TWO_NODES: Self = Self { words: &["galera", "--nodes", "2"], nodes: 2 };
     /// Behind relays, as where packets may not be captured; transfers by mariabackup.
     pub const RELAY: Self = Self { words: &["galera", "--relay"], nodes: 3 };

@@ -32,7 +32,7 @@ impl SimArbitrator {
         }
     }
 
-    fn host_error(&self, why: impl ToString) -> NodeError {
+    fn host_error(&self, why: impl std::fmt::Display) -> NodeError {
         NodeError::Host { node: self.spec().name.clone(), why: why.to_string() }
     }
 }

@@ -101,7 +101,9 @@ impl World {
     pub fn lost(&self) -> Vec<String> {
         self.servers
             .iter()
-            .filter(|server| !server.is_arbitrator && server.seqno != self.app.acknowledged)
+            .filter(|server| {
+                !server.is_arbitrator && !server.is_out() && server.seqno != self.app.acknowledged
+            })
             .map(|server| {
                 format!(
                     "{} has {} of {} acknowledged writes",

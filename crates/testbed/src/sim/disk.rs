@@ -309,6 +309,18 @@ impl ReadHost for SimHost {
     fn service_state(&self, _: &Service, _: Duration) -> ServiceState {
         ServiceState::CannotTell("it is not simulated".into())
     }
+
+    fn version_of(&self, program: &Path, _: Duration) -> Result<Option<String>, HostError> {
+        if self.facts(program)?.is_none() {
+            return Ok(None);
+        }
+        let world = self.shared.borrow();
+        let said = world.servers[self.index].program_version.clone();
+        said.map(Some).ok_or_else(|| HostError::Process {
+            what: format!("{} --version", program.display()),
+            why: "it was killed".into(),
+        })
+    }
 }
 
 struct SimLock;

@@ -5,6 +5,7 @@ use model::{
 };
 
 use super::links::Wire;
+use super::transfer::{Kind, Transfer};
 use super::world::{Shared, World};
 
 #[derive(Debug)]
@@ -112,6 +113,26 @@ impl Look for SimLook {
             );
         }
         Ok(look)
+    }
+
+    fn during(&mut self, meanwhile: &mut dyn FnMut()) -> Result<Vec<LinkSight>, LookError> {
+        let before = self.shared.borrow().transfers.len();
+        meanwhile();
+        if self.blind {
+            return Err(LookError::NotPermitted {
+                why: "no right to capture".into(),
+                next: "run as root".into(),
+            });
+        }
+        let world = self.shared.borrow();
+        let one = |transfer: &Transfer| {
+            let kind = if transfer.kind == Kind::Ist { LinkKind::Ist } else { LinkKind::Sst };
+            let ends = [transfer.donor, transfer.joiner].map(|index| world.servers[index].name());
+            let [donor, joiner] = ends;
+            let seen = if transfer.wire == Wire::Plain { Seen::Plain } else { Seen::Sealed };
+            sight(Link::new(kind, donor, joiner), seen)
+        };
+        Ok(world.transfers.iter().skip(before).map(one).collect())
     }
 
     fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError> {

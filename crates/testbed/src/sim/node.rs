@@ -103,6 +103,8 @@ fn view_of(world: &World, index: usize) -> NodeView {
         ("version", "10.11.19-MariaDB-deb12"),
         ("version_comment", "Debian 12"),
         ("wsrep_on", "ON"),
+        ("wsrep_cluster_name", "sim"),
+        ("wsrep_provider", "/usr/lib/galera/libgalera_smm.so"),
         ("wsrep_provider_options", live.read_back.as_str()),
         ("wsrep_sst_method", live.sst_method.as_str()),
         ("wsrep_cluster_address", live.cluster_address.as_str()),
@@ -297,6 +299,7 @@ impl WriteMember for SimNode {
                 format!("{} ms: {name} was stopped while its clients had work under way", world.now_ms);
             world.violations.push(line);
         }
+        world.stops.push(self.index);
         world.stop(self.index);
         let takes = world.rng.between(400, 1_800);
         world.advance(takes);

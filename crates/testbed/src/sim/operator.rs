@@ -91,6 +91,7 @@ impl Operator {
                 accept_unproven: rig.accept_unproven,
                 leave_accounts: rig.leave_accounts.clone(),
                 force_accounts: rig.force_accounts.clone(),
+                replace_data: rig.replace_data,
                 ..Settings::default()
             },
             clock: WrongClock { clock: rig.shared.borrow().clock.clone(), wrong_ms },

@@ -130,6 +130,12 @@ pub struct Server {
     pub stumbles: u32,
     /// The service manager starts it again after a crash.
     pub restarts_by_itself: bool,
+    /// The manager was told to stop it since it crashed, and does not start it again.
+    pub is_told_to_stop: bool,
+    /// What its program says to `--version`; `None`: nothing.
+    pub program_version: Option<String>,
+    /// It was laid out beside the cluster and is no member, unless somebody has made it one.
+    pub is_spare: bool,
     /// `wsrep_sst_donor`.
     pub wants_donor: Option<usize>,
     pub refuses_login: bool,
@@ -198,6 +204,11 @@ impl Server {
             cannot_speak: None,
             stumbles: 0,
             restarts_by_itself: false,
+            is_told_to_stop: false,
+            program_version: Some(
+                "/usr/sbin/mariadbd  Ver 10.11.19-MariaDB-deb12 for debian-linux-gnu on x86_64".into(),
+            ),
+            is_spare: false,
             wants_donor: None,
             refuses_login: false,
             frozen_ms: None,
@@ -239,6 +250,11 @@ impl Server {
     /// Whom it runs as.
     pub fn uid(&self) -> u32 {
         if self.is_arbitrator { NOBODY } else { MYSQL }
+    }
+
+    /// One that is no member, and need not be one.
+    pub fn is_out(&self) -> bool {
+        self.is_spare && self.process.is_none()
     }
 
     pub fn is_frozen(&self) -> bool {
@@ -425,6 +441,7 @@ impl World {
             self.log(index, "Note", "WSREP: not using SSL compression");
         }
         let server = &mut self.servers[index];
+        server.is_told_to_stop = false;
         server.live = Some(live);
         server.process = Some(Process {
             pid,
@@ -459,6 +476,7 @@ impl World {
 
     /// A clean shutdown: it says good-bye, so the others shrink their membership at once.
     pub fn stop(&mut self, index: usize) {
+        self.servers[index].is_told_to_stop = true;
         if self.servers[index].process.is_none() {
             return;
         }
@@ -580,7 +598,7 @@ impl World {
             let server = &self.servers[index];
             let due = server.crashed_ms.is_some_and(|at| self.now_ms >= at + SYSTEMD_RESTART_MS);
             // The unit of garbd has no Restart=.
-            let restarts = server.restarts_by_itself && !server.is_arbitrator;
+            let restarts = server.restarts_by_itself && !server.is_told_to_stop && !server.is_arbitrator;
             if restarts && due && server.process.is_none() {
                 self.spawn(index);
             }

@@ -70,6 +70,8 @@ pub struct Rig {
     pub accept_unproven: bool,
     pub leave_accounts: Vec<AccountName>,
     pub force_accounts: Vec<AccountName>,
+    /// Data of its own that a joiner has may be replaced.
+    pub replace_data: bool,
     pub blind: bool,
     pub unseen: Vec<model::Unseen>,
     clock: SimClock,
@@ -113,6 +115,7 @@ impl Rig {
             accept_unproven: false,
             leave_accounts: vec![],
             force_accounts: vec![],
+            replace_data: false,
             blind: false,
             unseen: vec![],
             plans: Cell::new(0),
@@ -180,17 +183,34 @@ impl Rig {
             accept_unproven: self.accept_unproven,
             leave_accounts: self.leave_accounts.clone(),
             force_accounts: self.force_accounts.clone(),
+            joiner: None,
+            replace_data: self.replace_data,
             notes: Vec::new(),
         }
     }
 
+    /// For a plan that is to be made.
+    fn world_of(&self, change: &Change) -> providers::World<'_> {
+        providers::World { joiner: change.joiner().cloned(), ..self.provider_world("") }
+    }
+
+    /// Three sealed nodes, and a server that was never started, all in the inventory.
+    pub fn beside_a_spare(seed: u64) -> Self {
+        let mut rig = Self::on(World::with_spare(seed, 3));
+        rig.inventory.pop();
+        rig.must(&Change::new(model::Verb::Enable, model::Noun::ALL));
+        rig.inventory.push(3);
+        rig.shared.borrow_mut().stops.clear();
+        rig.fork(seed)
+    }
+
     pub fn preflight(&self, change: &Change) -> Vec<Problem> {
-        providers::propose(&mut self.provider_world(""), change, "0.1.0").0
+        providers::propose(&mut self.world_of(change), change, "0.1.0").0
     }
 
     pub fn plan(&self, change: &Change) -> Result<Plan, String> {
         self.plans.set(self.plans.get() + 1);
-        providers::plan(&mut self.provider_world(""), change, "0.1.0").map_err(|error| error.to_string())
+        providers::plan(&mut self.world_of(change), change, "0.1.0").map_err(|error| error.to_string())
     }
 
     /// `sealion apply`, with the fault that the world has planned.

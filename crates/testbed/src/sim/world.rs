@@ -85,6 +85,8 @@ pub struct World {
     pub spoilt_looks: u32,
     /// Promises that were broken, in words. Must stay empty.
     pub violations: Vec<String>,
+    /// Servers that sealion has stopped, one entry a time.
+    pub stops: Vec<usize>,
     pub forbids_plain_beside_strict: bool,
     pub faults: Faults,
     pub said: Vec<String>,
@@ -154,6 +156,7 @@ impl World {
             starts_slower_ms: 0,
             spoilt_looks: 0,
             violations: vec![],
+            stops: vec![],
             forbids_plain_beside_strict: true,
             faults: Faults::default(),
             said: vec![],
@@ -192,6 +195,17 @@ impl World {
         world.start(index);
         world.advance(9_000);
         world.write_from_now_on();
+        world
+    }
+
+    /// The same, with one more server that is laid out and was never started: the last one.
+    pub fn with_spare(seed: u64, count: usize) -> Self {
+        let mut world = Self::cluster(seed, count);
+        let addresses: Vec<String> = world.servers.iter().map(|server| server.spec.address.clone()).collect();
+        let mut spare = Server::new(count);
+        spare.is_spare = true;
+        write_option_files(&mut spare, count, &addresses.join(","));
+        world.servers.push(spare);
         world
     }
 
@@ -298,6 +312,7 @@ impl World {
         self.servers
             .iter()
             .enumerate()
+            .filter(|(_, server)| !server.is_out())
             .all(|(index, server)| self.is_primary(index) && server.local_state == 4 && server.desync == 0)
             && self.primary_components().len() == 1
     }
@@ -337,6 +352,15 @@ fn write_option_files(server: &mut Server, index: usize, addresses: &str) {
         0o640,
     );
     disk.entries.entry(GALERA_FILE.into()).and_modify(|entry| entry.gid = MYSQL);
+    for program in [
+        "lib/galera/libgalera_smm.so",
+        "sbin/mariadbd",
+        "bin/mariabackup",
+        "bin/socat",
+        "bin/wsrep_sst_mariabackup",
+    ] {
+        disk.put(&format!("/usr/{program}"), "\x7fELF", ROOT, 0o755);
+    }
     disk.put("/var/lib/mysql/grastate.dat", "seqno:   -1\n", MYSQL, 0o600);
     disk.entries.entry(DATA_DIR.into()).and_modify(|entry| {
         (entry.uid, entry.gid, entry.mode) = (MYSQL, MYSQL, 0o750);

@@ -143,6 +143,12 @@ fn broken(
     if world.accounts != *wanted {
         wrong.push(format!("the accounts are {:?}, not {wanted:?}", world.accounts));
     }
+    // Whoever joins disturbs nobody: no member is stopped, whatever was killed.
+    if let Some(joiner) = world.servers.iter().position(|server| server.is_spare)
+        && let Some(stopped) = world.stops.iter().find(|stopped| **stopped != joiner)
+    {
+        wrong.push(format!("{} was stopped by sealion", world.servers[*stopped].name()));
+    }
     for (server, was) in world.servers.iter().zip(&old.servers) {
         if server.disk.links != was.disk.links {
             wrong.push(format!("{}: symbolic links became {:?}", server.name(), server.disk.links));
@@ -161,6 +167,9 @@ fn broken(
     for server in &world.servers {
         if server.disk.text("/var/lib/sealion/drained").is_some() {
             wrong.push(format!("{} is still marked as drained", server.name()));
+        }
+        if server.disk.text("/var/lib/sealion/joining").is_some() {
+            wrong.push(format!("{} is still marked as joining", server.name()));
         }
     }
     for server in &world.servers {
@@ -266,17 +275,18 @@ fn scenario(
     let mut end = go_on(&rig, who, &plan.id, wish, &mut wrong, waits);
     if end == End::NothingToResume {
         // Nothing was journalled, so nothing was begun: as before the first try, all nodes must be up.
-        let all = rig.shared.borrow().servers.len();
-        for index in 0..all {
-            rig.shared.borrow_mut().start(index);
+        let is_done = who.finished_change().is_some_and(|done| done.id == plan.id);
+        for index in 0..rig.inventory.len() {
+            // A server that joins is a node only once it has joined.
+            if is_done || !rig.shared.borrow().servers[index].is_spare {
+                rig.shared.borrow_mut().start(index);
+            }
         }
         rig.shared.borrow_mut().advance_until(60_000, World::is_whole);
         // A lease of somebody who was killed before the first step keeps the next one off as well.
         rig.shared.borrow_mut().advance(if first == End::Killed { LAPSED_MS } else { 0 });
         end = match wish {
-            Direction::Forward if who.finished_change().is_some_and(|done| done.id == plan.id) => {
-                free_the_lease(who)
-            }
+            Direction::Forward if is_done => free_the_lease(who),
             Direction::Forward => match who.plan(change) {
                 Ok(plan) => who.apply(&plan),
                 Err(error) => End::Refused(error.to_string()),
@@ -330,7 +340,7 @@ fn lost_quorum(rig: &Rig, text: &str) -> Vec<String> {
     if !world.primary_components().is_empty() {
         wrong.push(format!("a primary component is there, and yet: {text}"));
     }
-    for server in &world.servers {
+    for server in world.servers.iter().filter(|server| !server.is_spare) {
         let line = text.lines().find(|line| line.trim_start().starts_with(&format!("{}:", server.name())));
         if line.is_none_or(|line| !line.contains("seqno")) {
             wrong.push(format!("no seqno of {} in: {text}", server.name()));
@@ -492,4 +502,34 @@ fn an_arbitrator_goes_back_with_its_nodes_whoever_is_killed() {
 fn an_arbitrator_gets_a_new_certificate_whoever_is_killed() {
     let all = [Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut];
     check(&sealed_with_arbitrator(), &rotate(), &all, &BOTH);
+}
+
+/// Three sealed nodes, and a server that was never started.
+fn beside_a_spare() -> Rig {
+    let mut rig = Rig::on(World::with_spare(seed(), 3));
+    rig.inventory = vec![0, 1, 2];
+    let before = Operator::new(&rig, "root@long-ago");
+    assert!(before.apply(&before.plan(&enable()).expect("a plan")).is_complete());
+    rig.shared.borrow_mut().stops.clear();
+    rig.inventory = vec![0, 1, 2, 3];
+    rig
+}
+
+fn join() -> Change {
+    Change::join("n4".into())
+}
+
+#[test]
+fn join_survives_sealion_killed() {
+    check(&beside_a_spare(), &join(), &[Fault::KillSealion], &BOTH);
+}
+
+#[test]
+fn join_survives_a_server_killed() {
+    check(&beside_a_spare(), &join(), &SERVERS, &BOTH);
+}
+
+#[test]
+fn join_survives_power_cuts_full_disks_and_a_start_that_passes() {
+    check(&beside_a_spare(), &join(), &[Fault::PowerCut, Fault::DiskFull, Fault::Stumble], &BOTH);
 }

@@ -2,9 +2,9 @@
 
 use change_ops::roll::{self, Settings};
 use clap::Args;
-use site::{Cluster, OpsError};
+use site::OpsError;
 
-use super::{Consent, TakeOver, confirm_what, from_inventory};
+use super::{Consent, TakeOver, cluster_of_newest, confirm_what, from_inventory};
 use crate::options::{Format, Global, TABLE_OR_JSON, formats};
 use crate::show;
 
@@ -22,7 +22,7 @@ pub struct AbandonArgs {
 
 /// Changes nothing but the journals, and cannot be taken back.
 pub fn abandon(global: &Global, args: &AbandonArgs) -> Result<u8, OpsError> {
-    let cluster = Cluster::read(&global.inventory)?;
+    let cluster = cluster_of_newest(global)?;
     let plan = roll::open_plan(&cluster)?.ok_or_else(|| {
         OpsError::Refused(
             "there is nothing to abandon\n  why:  no change is unfinished\n  next: sealion status".into(),

@@ -7,6 +7,7 @@ use clap::Args;
 use model::Plan;
 use site::{Cluster, OpsError};
 
+use super::join::DataOptions;
 use super::{Consent, GateOptions, PlanOptions, TakeOver, confirm, from_inventory, run, settings};
 use crate::options::{Global, TABLE_OR_JSON, formats};
 
@@ -23,13 +24,15 @@ pub struct ApplyArgs {
     #[command(flatten)]
     pub how: PlanOptions,
     #[command(flatten)]
+    pub data: DataOptions,
+    #[command(flatten)]
     pub over: TakeOver,
     #[command(flatten)]
     pub gates: GateOptions,
 }
 
 pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
-    let cluster = Cluster::read(&global.inventory)?;
+    let mut cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
     let bad = |why: String| {
         OpsError::usage(
@@ -40,8 +43,15 @@ pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
     };
     let text = std::fs::read_to_string(&args.plan).map_err(|error| bad(error.to_string()))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
-    let settings =
-        Settings { takes_over: args.over.take_over, gates: args.gates.gates(), ..settings(&args.how) };
+    if let Some(joiner) = plan.change.joiner() {
+        cluster.admit(joiner);
+    }
+    let settings = Settings {
+        takes_over: args.over.take_over,
+        gates: args.gates.gates(),
+        replace_data: args.data.replace_data,
+        ..settings(&args.how)
+    };
     settings.gates.fit(&plan)?;
     confirm(&plan, args.yes.yes.as_deref())?;
     run(global, &cluster, &plan.change.to_string(), |tell| {

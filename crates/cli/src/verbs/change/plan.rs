@@ -1,11 +1,12 @@
 //! `sealion plan`.
 
 use ::change::Direction;
-use change_ops::roll;
+use change_ops::roll::{self, Settings};
 use clap::{Args, ValueEnum};
-use model::{Noun, Plan, Step, Verb};
+use model::{Change, Noun, Plan, Step, Verb};
 use site::{Cluster, OpsError};
 
+use super::join::{DataOptions, cluster_with};
 use super::{PlanOptions, from_inventory, not_offered, settings, titled, wish};
 use crate::options::{Format, Global, formats};
 use crate::show;
@@ -17,6 +18,7 @@ pub enum VerbArg {
     Enable,
     Disable,
     Rotate,
+    Join,
 }
 
 #[derive(Debug, Args)]
@@ -26,34 +28,72 @@ pub enum VerbArg {
         "accept_unknown_clients", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "bits"
     )),
     after_long_help = from_inventory!(
-        "  sealion plan enable galera,sst,clients\n  sealion plan rotate --format diff\n  sealion plan disable --format json > plan.json"
+        "  sealion plan enable galera,sst,clients\n  sealion plan rotate --format diff\n  sealion plan disable --format json > plan.json\n  sealion plan join n4"
     )
 )]
 pub struct PlanArgs {
     /// The change to plan
     #[arg(value_enum)]
     pub verb: VerbArg,
-    /// What to change: galera, sst, replication, clients (default: all there is), require-tls, accounts
+    /// What to change: galera, sst, replication, clients (default: all there is), require-tls, accounts; of join: the new node
     ///
-    /// What to change. The default is all that the nodes have: galera, sst and clients of a Galera cluster, replication and clients
+    /// What to change; of join, the name of the new node in the inventory. The default is all that the nodes have: galera, sst and clients of a Galera cluster, replication and clients
     /// of a source and its replicas. require-tls is the last part of clients alone: whether clients
     /// must use TLS (require_secure_transport). It needs no restart. accounts are those that log in over the network: each must use TLS
     /// from its next login on (ALTER USER ... REQUIRE SSL), unless somebody was seen to use it in cleartext.
     #[arg(value_delimiter = ',', value_name = "WHAT")]
-    pub nouns: Vec<Noun>,
+    pub nouns: Vec<String>,
     #[command(flatten)]
     pub how: PlanOptions,
+    #[command(flatten)]
+    pub data: DataOptions,
+}
+
+impl PlanArgs {
+    /// The node of a join.
+    fn joiner(&self) -> Result<Option<&str>, OpsError> {
+        match (self.verb, self.nouns.as_slice()) {
+            (VerbArg::Join, [node]) => Ok(Some(node)),
+            (VerbArg::Join, all) => Err(OpsError::usage(
+                "sealion plan join takes the name of one node",
+                format!("{} were given", all.len()),
+                "sealion plan join n4",
+            )),
+            _ => Ok(None),
+        }
+    }
+
+    fn change(&self) -> Result<Change, OpsError> {
+        let verb = match self.verb {
+            VerbArg::Enable => Verb::Enable,
+            VerbArg::Disable => Verb::Disable,
+            VerbArg::Rotate => Verb::Rotate,
+            VerbArg::Join => Verb::Join,
+        };
+        if let Some(node) = self.joiner()? {
+            return Ok(Change::join(node.into()));
+        }
+        let nouns: Result<Vec<Noun>, String> = self.nouns.iter().map(|word| word.parse()).collect();
+        let nouns = nouns.map_err(|why| {
+            OpsError::usage(
+                format!("sealion plan {verb} {}", self.nouns.join(",")),
+                why,
+                format!("sealion plan {verb}"),
+            )
+        })?;
+        Ok(wish(verb, &nouns))
+    }
 }
 
 pub fn plan(global: &Global, args: &PlanArgs) -> Result<u8, OpsError> {
-    let cluster = Cluster::read(&global.inventory)?;
-    let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
-    let verb = match args.verb {
-        VerbArg::Enable => Verb::Enable,
-        VerbArg::Disable => Verb::Disable,
-        VerbArg::Rotate => Verb::Rotate,
+    let change = args.change()?;
+    let cluster = match args.joiner()? {
+        Some(node) => cluster_with(global, node)?.0,
+        None => Cluster::read(&global.inventory)?,
     };
-    let plan = roll::plan(&cluster, &settings(&args.how), passphrase, &wish(verb, &args.nouns))?;
+    let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
+    let settings = Settings { replace_data: args.data.replace_data, ..settings(&args.how) };
+    let plan = roll::plan(&cluster, &settings, passphrase, &change)?;
     print_plan(&plan, global.format)?;
     Ok(0)
 }

@@ -4,12 +4,12 @@ use ::change::Direction;
 use change_ops::roll::{self, Settings};
 use change_ops::unfinished::{Continuation, continuation};
 use clap::Args;
-use site::{Cluster, OpsError};
+use site::OpsError;
 
 use super::plan::{SIGNS, no_way_back, step_line};
 use super::{
-    Consent, GateOptions, PlanOptions, RunOptions, TakeOver, confirm_what, from_inventory, run, settings,
-    settings_of,
+    Consent, GateOptions, PlanOptions, RunOptions, TakeOver, cluster_of_newest, confirm_what, from_inventory,
+    run, settings, settings_of,
 };
 use crate::options::{Global, TABLE_OR_JSON, formats};
 use crate::show;
@@ -60,7 +60,7 @@ pub struct UndoArgs {
 }
 
 pub fn resume(global: &Global, args: &ResumeArgs) -> Result<u8, OpsError> {
-    let cluster = Cluster::read(&global.inventory)?;
+    let cluster = cluster_of_newest(global)?;
     let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
     // What is not there is refused by whoever looks for it with the lock in hand.
     if let Some(open) = continuation(&cluster, None)? {
@@ -73,7 +73,7 @@ pub fn resume(global: &Global, args: &ResumeArgs) -> Result<u8, OpsError> {
 }
 
 pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
-    let cluster = Cluster::read(&global.inventory)?;
+    let cluster = cluster_of_newest(global)?;
     let passphrase = cluster.passphrase(args.running.ca_passphrase_file.as_deref())?;
     if let Some(one) = continuation(&cluster, Some(Direction::Back))? {
         if let Some(why) = &one.refused {

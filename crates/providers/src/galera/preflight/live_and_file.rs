@@ -115,7 +115,7 @@ fn normal(value: &str) -> String {
 }
 
 /// The members that a `gcomm://` address names, without ports and options.
-fn members(address: &str) -> Vec<&str> {
+pub fn members(address: &str) -> Vec<&str> {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let hosts = rest.split('?').next().unwrap_or_default();
     hosts

@@ -3,7 +3,8 @@
 mod arbitrators;
 mod flavour;
 mod gcache;
-mod live_and_file;
+pub mod join;
+pub mod live_and_file;
 mod members;
 mod own_settings;
 mod ports;
@@ -14,6 +15,9 @@ use crate::preflight::{
     Check, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
     service_commands, trust_files, unreadable_options,
 };
+
+/// Before a server joins.
+pub const CHECKS_OF_JOIN: &[(&str, Check)] = &[("join", join::check)];
 
 pub const CHECKS: &[(&str, Check)] = &[
     ("members", members::check),

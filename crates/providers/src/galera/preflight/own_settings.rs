@@ -108,7 +108,7 @@ fn switched_off(name: &NodeName, seen: &Seen<'_>, server: &Effective) -> Vec<Pro
 }
 
 /// What the scripts take as a switch besides files. `encrypt` 0 and `ssl-mode` VERIFY_CA leave or are what we write.
-fn sst_switch(name: &NodeName, setting: &Setting) -> Option<Problem> {
+pub fn sst_switch(name: &NodeName, setting: &Setting) -> Option<Problem> {
     let fine = if setting.key == "encrypt" { "0" } else { "VERIFY_CA" };
     let value = setting.value.as_deref().unwrap_or("").trim();
     (!fine.eq_ignore_ascii_case(value)).then(|| {

@@ -86,7 +86,7 @@ pub fn word(letter: char) -> &'static str {
 }
 
 /// Says that it was sealion who took the node out of service.
-fn marker(node: &dyn WriteNode) -> PathBuf {
+pub fn marker(node: &dyn WriteNode) -> PathBuf {
     node.spec().state_dir.join("drained")
 }
 
@@ -99,7 +99,7 @@ fn marked(node: &dyn WriteNode) -> Result<Option<String>, StepError> {
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-fn mark(node: &mut dyn WriteNode, text: &str) -> Result<(), StepError> {
+pub fn mark(node: &mut dyn WriteNode, text: &str) -> Result<(), StepError> {
     let path = marker(node);
     let host = node.write_host();
     host.make_dir(&node.spec().state_dir, 0o700, None)
@@ -168,7 +168,7 @@ fn reasons_against(
     }
 }
 
-fn start_patiently(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+pub fn start_patiently(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     let mut starts = 0;
     loop {
         starts += 1;
@@ -360,16 +360,21 @@ impl StepKind for Round {
         if let Some(why) = round.differs(&view, direction) {
             return Err(fail(format!("{name} came back, but {why}")));
         }
-        // Nobody else may have changed or left, and all of them must be one cluster.
-        let began = world.node(&name)?.now_ms();
-        while let Err(why) = is_one_cluster(world) {
-            if world.node(&name)?.now_ms() - began > SETTLE_MS_MAX {
-                return Err(why);
-            }
-            sleep(world, SETTLE_POLL_MS);
-        }
+        settled_as_one(world, &name)?;
         Ok(format!("Synced, {}, cluster size {}", word(round.wanted(direction).0), view.cluster_size()))
     }
+}
+
+/// Nobody else may have changed or left, and all of them must be one cluster; after a while, since answers are never of one moment.
+pub fn settled_as_one(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+    let began = world.node(name)?.now_ms();
+    while let Err(why) = is_one_cluster(world) {
+        if world.node(name)?.now_ms() - began > SETTLE_MS_MAX {
+            return Err(why);
+        }
+        sleep(world, SETTLE_POLL_MS);
+    }
+    Ok(())
 }
 
 /// Every node in the primary component, of the whole size, with one history and in one configuration.
@@ -402,7 +407,7 @@ fn is_desynced(view: &NodeView) -> bool {
     view.variable("wsrep_desync") == Some("ON")
 }
 
-fn back_in_service(node: &mut dyn WriteNode) -> Result<(), StepError> {
+pub fn back_in_service(node: &mut dyn WriteNode) -> Result<(), StepError> {
     if !ours(node)? {
         return Ok(());
     }
