@@ -61,6 +61,28 @@ pub struct ProcessFacts {
     pub start_ticks: u64,
 }
 
+/// Processes that may be those of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Programs {
+    pub found: Vec<ProcessFacts>,
+    /// Why one that runs could not be looked at: it may be one of them.
+    pub hidden: Option<String>,
+}
+
+/// Among so many words of a command line a program's path is looked for: a bundled server's process is its loader, with the path as
+/// an argument.
+const PROGRAM_WORDS_MAX: usize = 8;
+/// So many processes of one program are told of.
+pub(crate) const PROGRAMS_MAX: usize = 256;
+
+/// Whether a command line is that of a program of one of these names, or of one whose name begins so.
+pub fn is_program(facts: &ProcessFacts, names: &[&str]) -> bool {
+    facts.command_line.iter().take(PROGRAM_WORDS_MAX).any(|word| {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        names.iter().any(|one| name.starts_with(one))
+    })
+}
+
 /// How a service is started and stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -113,11 +135,11 @@ pub trait ReadHost {
     fn list(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError>;
     /// `None`: there is no such process, or it is a zombie. An error: there may be one.
     fn process(&self, pid: i32) -> Result<Option<ProcessFacts>, HostError>;
-    /// Every process of this machine.
+    /// Every process of this machine whose program has one of these names, or a name that begins so.
     ///
     /// # Errors
-    /// Those of others are hidden from us (`hidepid`).
-    fn pids(&self) -> Result<Vec<i32>, HostError>;
+    /// Processes of others are hidden from us (`hidepid`).
+    fn programs(&self, names: &[&str]) -> Result<Programs, HostError>;
     /// Bytes that an unprivileged user can still write on the file system of `path`.
     fn free_bytes(&self, path: &Path) -> Result<u64, HostError>;
     /// Whether the file system of `path` takes writes from us.

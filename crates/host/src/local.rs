@@ -18,7 +18,10 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{AccessFlags, Gid, Pid, Uid, access, chown};
 use rustix::fs::{CWD, RenameFlags, XattrFlags, getxattr, listxattr, renameat_with, setxattr};
 
-use crate::{FileFacts, HostError, HostLock, ProcessFacts, ReadHost, Service, ServiceState, WriteHost};
+use crate::{
+    FileFacts, HostError, HostLock, PROGRAMS_MAX, ProcessFacts, Programs, ReadHost, Service, ServiceState,
+    WriteHost, is_program,
+};
 
 /// Of what a command prints, this much is kept for an error text.
 const SAID_BYTES_MAX: usize = 2000;
@@ -113,14 +116,27 @@ impl ReadHost for Local {
         }
     }
 
-    fn pids(&self) -> Result<Vec<i32>, HostError> {
+    fn programs(&self, names: &[&str]) -> Result<Programs, HostError> {
         // The first process is always there, and always somebody else's.
         self.process(1)?;
         let proc = Path::new("/proc");
         let entries = fs::read_dir(proc).map_err(fail("cannot list", proc))?;
         let entries = entries.collect::<io::Result<Vec<_>>>().map_err(fail("cannot list", proc))?;
         // The rest of /proc are no processes.
-        Ok(entries.iter().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+        let mut programs = Programs::default();
+        for pid in entries.iter().filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
+            match self.process(pid) {
+                Ok(Some(facts)) if is_program(&facts, names) => programs.found.push(facts),
+                Ok(_) => {}
+                Err(error) => programs.hidden = Some(error.to_string()),
+            }
+            if programs.found.len() >= PROGRAMS_MAX {
+                programs.hidden =
+                    Some(format!("only {PROGRAMS_MAX} processes of {} are told of", names.join(", ")));
+                break;
+            }
+        }
+        Ok(programs)
     }
 
     fn free_bytes(&self, path: &Path) -> Result<u64, HostError> {

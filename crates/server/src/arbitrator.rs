@@ -21,6 +21,7 @@ pub const OPTIONS: &str = "GALERA_OPTIONS";
 /// The variable that names the cluster.
 pub const GROUP: &str = "GALERA_GROUP";
 
+const PROGRAM: &str = "garbd";
 /// A service manager that does not say within this time whether a service runs is not asked again in that round.
 const ASK_S_MAX: u64 = 5;
 /// Among so many words of a command line the program's path is looked for.
@@ -95,7 +96,7 @@ impl CommandLine {
     /// `garbd --help` of Galera 26.4.23; its parser (boost) takes unambiguous beginnings of long names, and values behind `=` or in
     /// the next word.
     pub fn of(words: &[String]) -> Option<Self> {
-        let is_program = |word: &String| word.rsplit('/').next() == Some("garbd");
+        let is_program = |word: &String| word.rsplit('/').next() == Some(PROGRAM);
         let at = words.iter().take(PROGRAM_WORDS_MAX).position(is_program)?;
         let mut line = Self::default();
         let mut words = words.iter().skip(at + 1);
@@ -168,16 +169,20 @@ impl LiveArbitrator {
         let host = self.machine.host();
         let group =
             self.file_now().ok().and_then(|file| file.get(GROUP).ok()?.map(|(group, _)| group.to_owned()));
+        let programs = host.programs(&[PROGRAM]).map_err(|error| self.host_error(error))?;
         let mut found = Vec::new();
-        for pid in host.pids().map_err(|error| self.host_error(error))? {
-            let Ok(Some(facts)) = host.process(pid) else { continue };
+        for facts in programs.found {
             if let Some(line) = CommandLine::of(&facts.command_line)
                 && self.may_be(&line, group.as_deref())
             {
                 found.push((facts, line));
             }
         }
-        Ok(found)
+        // One that runs and cannot be looked at may be it, unless another one is.
+        match programs.hidden {
+            Some(why) if found.is_empty() => Err(self.host_error(why)),
+            _ => Ok(found),
+        }
     }
 
     /// One of another cluster, or that says that it listens or logs elsewhere, is another one.

@@ -37,8 +37,8 @@ const CONNECT_AGAIN: Duration = Duration::from_millis(200);
 const VERSION_TESTED: &str = "10.11.19-MariaDB";
 /// A connection that was not greeted is looked at for so long before the server is said to be silent still.
 const GREETED_AGAIN: Duration = Duration::from_millis(200);
-/// Among so many words of a command line the server's path is looked for.
-const SERVER_WORDS_MAX: usize = 8;
+/// Programs of servers.
+const SERVERS: [&str; 2] = ["mariadbd", "mysqld"];
 /// A TLS handshake with a port, with nothing behind it.
 const PROBE: Duration = Duration::from_millis(1500);
 /// The name of a node; a resolver that asks a second server has taken 5 s for the first (resolv.conf(5)).
@@ -149,24 +149,18 @@ impl LiveNode {
     /// Whether a server runs on its machine that was started with this option file, or with none that it names.
     fn has_candidate(&self) -> Result<bool, HostError> {
         let own = self.spec.defaults_file.to_string_lossy();
-        // One that runs and cannot be looked at may be it, unless another one is.
-        let mut hidden = None;
-        for pid in self.machine_host().pids()? {
-            let facts = match self.machine_host().process(pid) {
-                Ok(Some(facts)) if is_server(&facts) => facts,
-                Ok(_) => continue,
-                Err(error) => {
-                    hidden = Some(error);
-                    continue;
-                }
-            };
+        let programs = self.machine_host().programs(&SERVERS)?;
+        for facts in &programs.found {
             let words = &facts.command_line;
             let names_file = words.iter().any(|word| word.starts_with("--defaults-file"));
             if !names_file || words.iter().any(|word| word.contains(&*own)) {
                 return Ok(true);
             }
         }
-        hidden.map_or(Ok(false), Err)
+        // One that runs and cannot be looked at may be it, unless another one is.
+        programs.hidden.map_or(Ok(false), |what| {
+            Err(HostError::Process { what, why: "a server process that may be this one".into() })
+        })
     }
 
     fn manager_says(&self) -> Alive {
@@ -329,13 +323,8 @@ enum PidFile {
     NotThere,
 }
 
-/// A bundled server's process is its loader, with the server's path as an argument.
 fn is_server(facts: &ProcessFacts) -> bool {
-    let names = ["mariadbd", "mysqld"];
-    facts.command_line.iter().take(SERVER_WORDS_MAX).any(|word| {
-        let name = word.rsplit('/').next().unwrap_or_default();
-        names.iter().any(|one| name.starts_with(one))
-    })
+    host::is_program(facts, &SERVERS)
 }
 
 impl ReadMember for LiveNode {

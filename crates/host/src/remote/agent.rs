@@ -190,7 +190,10 @@ impl Agent {
             Request::Process { pid } => {
                 Local.process(*pid)?.map_or(Answer::Absent, |facts| Answer::Process { facts })
             }
-            Request::Pids => Answer::Pids { pids: Local.pids()? },
+            Request::Programs { names } => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                Answer::Programs { programs: Local.programs(&names)? }
+            }
             Request::FreeBytes { path } => Answer::Number { number: Local.free_bytes(&path.0)? },
             Request::Writable { dir } => Answer::YesNo { yes: Local.writable(&dir.0)? },
             Request::ServiceState { service, limit_ms } => {

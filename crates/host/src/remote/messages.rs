@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::frames::FarPath;
-use crate::{FileFacts, HostError, ProcessFacts, Service, ServiceState};
+use crate::{FileFacts, HostError, ProcessFacts, Programs, Service, ServiceState};
 
 /// What an agent may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +69,9 @@ pub enum Request {
     Process {
         pid: i32,
     },
-    Pids,
+    Programs {
+        names: Vec<String>,
+    },
     FreeBytes {
         path: FarPath,
     },
@@ -150,7 +152,7 @@ impl Request {
             | Self::Facts { .. }
             | Self::List { .. }
             | Self::Process { .. }
-            | Self::Pids
+            | Self::Programs { .. }
             | Self::FreeBytes { .. }
             | Self::Writable { .. }
             | Self::ServiceState { .. }
@@ -213,8 +215,8 @@ pub enum Answer {
     Process {
         facts: ProcessFacts,
     },
-    Pids {
-        pids: Vec<i32>,
+    Programs {
+        programs: Programs,
     },
     Number {
         number: u64,

@@ -20,7 +20,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use capture::CaptureReport;
 
-use crate::{FileFacts, HostError, HostLock, ProcessFacts, ReadHost, Service, ServiceState, WriteHost};
+use crate::{
+    FileFacts, HostError, HostLock, ProcessFacts, Programs, ReadHost, Service, ServiceState, WriteHost,
+};
 use connection::{Connection, FarSocket, Reply};
 use messages::{AgentFacts, AgentMode, Answer, DialTarget, Request};
 use push::{PushedProgram, Pusher};
@@ -362,9 +364,10 @@ impl ReadHost for Remote {
         }
     }
 
-    fn pids(&self) -> Result<Vec<i32>, HostError> {
-        match self.host_call(Request::Pids, Vec::new(), ANSWER_MAX)?.answer {
-            Answer::Pids { pids } => Ok(pids),
+    fn programs(&self, names: &[&str]) -> Result<Programs, HostError> {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        match self.host_call(Request::Programs { names }, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::Programs { programs } => Ok(programs),
             other => Err(self.odd(&other)),
         }
     }

@@ -5,7 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host::{FileFacts, HostError, HostLock, ProcessFacts, ReadHost, Service, ServiceState, WriteHost};
+use host::{
+    FileFacts, HostError, HostLock, ProcessFacts, Programs, ReadHost, Service, ServiceState, WriteHost,
+    is_program,
+};
 use server::options::Source;
 
 use super::world::{Shared, World};
@@ -293,9 +296,10 @@ impl ReadHost for SimHost {
         Ok(world.servers[self.index].process_facts().filter(|facts| facts.pid == pid))
     }
 
-    fn pids(&self) -> Result<Vec<i32>, HostError> {
+    fn programs(&self, names: &[&str]) -> Result<Programs, HostError> {
         let world = self.shared.borrow();
-        Ok(world.servers[self.index].process_facts().map(|facts| facts.pid).into_iter().collect())
+        let found = world.servers[self.index].process_facts().filter(|facts| is_program(facts, names));
+        Ok(Programs { found: found.into_iter().collect(), hidden: None })
     }
 
     fn free_bytes(&self, _: &Path) -> Result<u64, HostError> {
