@@ -12,6 +12,7 @@ pub mod machine;
 pub mod node;
 pub mod options;
 pub mod provider_options;
+pub mod proxy;
 pub mod replication;
 pub mod rights;
 pub mod sessions;
@@ -26,6 +27,9 @@ pub use logins::{HostLogins, Logins, logins};
 pub use machine::Machine;
 pub use node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
 pub use provider_options::{GaleraState, ProviderOptions};
+pub use proxy::{
+    AdminState, LiveProxy, ProxyError, ProxyServer, ProxySpec, ReadProxy, ServerName, WriteProxy,
+};
 pub use replication::{Channel, ChannelTls, ThreadState, TlsFiles};
 pub use sessions::{TcpSession, TcpSessions, tcp_sessions};
 pub use sst::{SstOptions, SstTls};
