@@ -9,7 +9,7 @@ use chrono::Timelike;
 use host::{Local, ReadHost, SharedHost};
 use model::{Clock, Look, SystemClock};
 use serde::{Deserialize, Serialize};
-use server::WriteNode;
+use server::{WriteNode, WriteProxy};
 use site::inventory::Cluster;
 use site::random16;
 use status_ops::sniff::WireEye;
@@ -32,6 +32,8 @@ pub trait ClusterAccess {
     fn ca_dir(&self) -> &Path;
     /// Each call gives handles of their own.
     fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>>;
+    /// Those in front of the nodes.
+    fn proxies(&self) -> Vec<Box<dyn WriteProxy + '_>>;
     fn look(&self) -> Box<dyn Look + '_>;
     fn clock(&self) -> &dyn Clock;
     /// What the operator's wall clock shows, in minutes since midnight.
@@ -67,6 +69,10 @@ impl ClusterAccess for Cluster {
     fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>> {
         self.reach_machines();
         self.live().into_iter().map(|node| Box::new(node) as Box<dyn WriteNode>).collect()
+    }
+
+    fn proxies(&self) -> Vec<Box<dyn WriteProxy + '_>> {
+        self.live_proxies().into_iter().map(|proxy| Box::new(proxy) as Box<dyn WriteProxy>).collect()
     }
 
     fn look(&self) -> Box<dyn Look + '_> {

@@ -124,6 +124,7 @@ fn world<'a>(
         cluster: access.cluster_name().to_owned(),
         topology,
         nodes,
+        proxies: access.proxies(),
         look: access.look(),
         authority: Authority {
             dir: access.ca_dir().to_owned(),

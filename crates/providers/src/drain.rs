@@ -5,6 +5,7 @@ use std::time::Duration;
 use change::StepError;
 use model::NodeName;
 
+use crate::proxies;
 use crate::world::World;
 
 /// Between two looks at who is connected.
@@ -16,12 +17,13 @@ const POLL_MS: u64 = 100;
 /// Work is still under way after the upper bounds of [`crate::Limits`].
 pub fn drained(world: &mut World<'_>, name: &NodeName, sign: &str) -> Result<String, StepError> {
     let limits = world.limits;
-    let node = world.node(name)?;
-    let began = node.now_ms();
+    let began = world.node(name)?.now_ms();
     loop {
+        let node = world.node(name)?;
         let took = node.now_ms() - began;
         let seen = node.sessions().map_err(|error| StepError(error.to_string()))?;
-        if took >= limits.drain_ms_min && seen.users == 0 {
+        // One that a proxy has accepted may not have reached the server yet.
+        if took >= limits.drain_ms_min && seen.users == 0 && proxies::sessions(world, name)? == 0 {
             return Ok(format!("drained in {took} ms"));
         }
         if took >= limits.drain_ms_max && seen.busy == 0 {
@@ -38,6 +40,6 @@ pub fn drained(world: &mut World<'_>, name: &NodeName, sign: &str) -> Result<Str
                 took / 1000
             )));
         }
-        node.wait(Duration::from_millis(POLL_MS));
+        world.node(name)?.wait(Duration::from_millis(POLL_MS));
     }
 }

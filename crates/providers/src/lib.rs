@@ -21,6 +21,7 @@ mod owner;
 pub mod plan;
 mod plan_parts;
 pub mod preflight;
+mod proxies;
 pub mod replication;
 pub mod steps;
 pub mod topology;

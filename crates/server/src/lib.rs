@@ -28,7 +28,7 @@ pub use machine::Machine;
 pub use node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
 pub use provider_options::{GaleraState, ProviderOptions};
 pub use proxy::{
-    AdminState, LiveProxy, ProxyError, ProxyServer, ProxySpec, ReadProxy, ServerName, WriteProxy,
+    AdminState, Carried, LiveProxy, ProxyError, ProxyServer, ProxySpec, ReadProxy, ServerName, WriteProxy,
 };
 pub use replication::{Channel, ChannelTls, ThreadState, TlsFiles};
 pub use sessions::{TcpSession, TcpSessions, tcp_sessions};

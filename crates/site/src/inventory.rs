@@ -13,9 +13,11 @@ use host::{AgentProgram, PushedProgram, Remote, Service, SshTarget};
 use model::NodeName;
 use net::{ConnectOptions, Endpoint, SecretString, TlsOptions};
 use serde::{Deserialize, Serialize};
-use server::{LiveNode, Machine, NodeSpec};
+use server::{LiveNode, LiveProxy, Machine, NodeSpec, ProxySpec};
 
 use crate::OpsError;
+
+mod proxies;
 
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// More servers than one look is meant for; an inventory with more is a mistake.
@@ -38,6 +40,8 @@ pub struct Inventory {
     pub ssh: Option<SshTable>,
     #[serde(rename = "node")]
     pub nodes: Vec<NodeTable>,
+    #[serde(rename = "proxy", default, skip_serializing_if = "Vec::is_empty")]
+    pub proxies: Vec<ProxyTable>,
     /// Judged by the family of verbs that knows rules (`scan_ops::accepted`), with the lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedTable>,
@@ -139,6 +143,22 @@ pub struct NodeTable {
     pub undrain: Option<Vec<String>>,
 }
 
+/// `[[proxy]]`: a HAProxy in front of the nodes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProxyTable {
+    pub name: String,
+    /// Where its machine is, as ssh knows it; one without it is on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh: Option<String>,
+    /// Of level admin.
+    #[serde(default = "default_haproxy_socket")]
+    pub haproxy_socket: PathBuf,
+    /// `BACKEND/SERVER` of nodes that it reaches under another address than the inventory's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: BTreeMap<String, Vec<String>>,
+}
+
 /// `[[accepted]]`: a risk that somebody has accepted, as it is written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -162,6 +182,9 @@ fn default_galera_port() -> u16 {
 }
 fn default_defaults_file() -> PathBuf {
     "/etc/mysql/my.cnf".into()
+}
+fn default_haproxy_socket() -> PathBuf {
+    "/run/haproxy/admin.sock".into()
 }
 fn default_tls_dir() -> PathBuf {
     "/etc/mysql/ssl".into()
@@ -214,6 +237,8 @@ pub struct Cluster {
     pub nodes: Vec<NodeSpec>,
     /// Those of nodes that are not on this one.
     pub machines: BTreeMap<NodeName, Machine>,
+    /// In front of the nodes, with the machine of each.
+    pub proxies: Vec<(Machine, ProxySpec)>,
     pub login: ConnectOptions,
 }
 
@@ -266,6 +291,18 @@ impl Cluster {
         let ssh = inventory.ssh.unwrap_or_default();
         let agent = agent_program(&ssh)?;
         let mut remotes: BTreeMap<String, Arc<Remote>> = BTreeMap::new();
+        // Who shares a destination shares a connection.
+        let mut machine_at = |destination: &str| {
+            let remote = remotes.entry(destination.to_owned()).or_insert_with(|| {
+                Arc::new(Remote::by_ssh(SshTarget {
+                    ssh: ssh.command.clone(),
+                    destination: destination.to_owned(),
+                    become_root: if ssh.sudo { vec!["sudo".into(), "-n".into()] } else { vec![] },
+                    agent: agent.clone(),
+                }))
+            });
+            Machine::Elsewhere(Arc::clone(remote))
+        };
         let mut machines = BTreeMap::new();
         let mut nodes: Vec<NodeSpec> = Vec::new();
         for node in inventory.nodes {
@@ -304,16 +341,9 @@ impl Cluster {
                 return Err(twice("address", &node.address));
             }
             if let Some(destination) = &node.ssh {
-                refuse_destination(&node, destination)?;
-                let remote = remotes.entry(destination.clone()).or_insert_with(|| {
-                    Arc::new(Remote::by_ssh(SshTarget {
-                        ssh: ssh.command.clone(),
-                        destination: destination.clone(),
-                        become_root: if ssh.sudo { vec!["sudo".into(), "-n".into()] } else { vec![] },
-                        agent: agent.clone(),
-                    }))
-                });
-                let machine = Machine::Elsewhere(Arc::clone(remote));
+                refuse_destination(&format!("node {}", node.name), destination)?;
+                refuse_relative(&node, destination)?;
+                let machine = machine_at(destination);
                 machines.insert(NodeName::new(node.name.clone()), machine);
             }
             let service = match (node.service, node.start, node.stop) {
@@ -346,6 +376,18 @@ impl Cluster {
                 undrain: node.undrain,
             });
         }
+        let mut proxies: Vec<(Machine, ProxySpec)> = Vec::new();
+        for table in inventory.proxies {
+            let (machine, spec) = (table.ssh.clone(), proxies::spec(table, &nodes, &at)?);
+            if proxies.iter().any(|(_, other)| other.name == spec.name) {
+                return Err(OpsError::usage(
+                    format!("two proxies of the inventory have the name {}", spec.name),
+                    "it must be different for each proxy",
+                    "give each proxy its own",
+                ));
+            }
+            proxies.push((machine.map_or(Machine::This, |destination| machine_at(&destination)), spec));
+        }
         Ok(Self {
             name: inventory.cluster.name,
             ca_dir: at(&inventory.cluster.ca_dir),
@@ -358,6 +400,7 @@ impl Cluster {
             has_files: true,
             nodes,
             machines,
+            proxies,
             login,
         })
     }
@@ -388,7 +431,8 @@ impl Cluster {
     /// Reaches for every machine elsewhere side by side, so that those that do not answer cost their time once and together. What is
     /// then asked of one says what was wrong.
     pub fn reach_machines(&self) {
-        let machines: Vec<&Machine> = self.machines.values().collect();
+        let of_proxies = self.proxies.iter().map(|(machine, _)| machine);
+        let machines: Vec<&Machine> = self.machines.values().chain(of_proxies).collect();
         side_by_side(&machines, |machine| {
             if let Machine::Elsewhere(remote) = machine {
                 let _ = remote.facts_of_agent();
@@ -412,6 +456,10 @@ impl Cluster {
 
     pub fn live_node(&self, spec: &NodeSpec) -> LiveNode {
         LiveNode::on(self.machine_of(spec), spec.clone(), self.login_at(spec))
+    }
+
+    pub fn live_proxies(&self) -> Vec<LiveProxy> {
+        self.proxies.iter().map(|(machine, spec)| LiveProxy::on(machine, spec.clone())).collect()
     }
 
     /// The passphrase of the CA key, from its file.
@@ -469,17 +517,21 @@ fn agent_program(ssh: &SshTable) -> Result<AgentProgram, OpsError> {
     }
 }
 
-fn refuse_destination(node: &NodeTable, destination: &str) -> Result<(), OpsError> {
+fn refuse_destination(whose: &str, destination: &str) -> Result<(), OpsError> {
     if destination.is_empty()
         || destination.starts_with('-')
         || destination.chars().any(|char| char.is_control() || char.is_whitespace())
     {
         return Err(OpsError::usage(
-            format!("\"{}\" of node {} is no destination of ssh", destination.escape_default(), node.name),
+            format!("\"{}\" of {whose} is no destination of ssh", destination.escape_default()),
             "it is empty, begins with a hyphen, or has a blank in it",
             "give a host of your ssh configuration, or user@host; options stand in `command` of [ssh]",
         ));
     }
+    Ok(())
+}
+
+fn refuse_relative(node: &NodeTable, destination: &str) -> Result<(), OpsError> {
     let files = [&node.socket, &node.pid_file, &node.error_log].into_iter().flatten();
     for path in files.chain([&node.defaults_file, &node.tls_dir, &node.state_dir]) {
         if path.is_relative() {
@@ -675,6 +727,7 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
         has_files: false,
         nodes: vec![node],
         machines: BTreeMap::new(),
+        proxies: vec![],
         login,
     })
 }

@@ -144,6 +144,7 @@ impl From<Sst> for ::lab::SstMethod {
 #[command(after_long_help = "Examples:
   sealion lab up galera
   sealion lab up galera --hosts
+  sealion lab up galera --hosts --proxy
   sealion lab up replicas --server mysql
   sealion lab up mariadb --tls --dir /tmp/mylab")]
 pub struct LabUpArgs {
@@ -171,6 +172,9 @@ pub struct LabUpArgs {
     /// Make each node a host of its own, with a network and a sshd, and reach it by ssh only
     #[arg(long, conflicts_with_all = ["no_namespace", "relay"])]
     pub hosts: bool,
+    /// With --hosts: one more host, with HAProxy in front of the nodes (port 3306)
+    #[arg(long, requires = "hosts")]
+    pub proxy: bool,
     /// SST method of joiners; default: rsync, or mariabackup with --relay
     #[arg(long, value_enum, value_name = "METHOD")]
     pub sst: Option<Sst>,
@@ -188,7 +192,7 @@ the lab's inventory.")]
 pub struct LabExecArgs {
     #[command(flatten)]
     pub lab: LabDirArgs,
-    /// Of a lab with --hosts, where to run it: n1, n2, ..., or app, the host of applications; default: at the operator's
+    /// Of a lab with --hosts, where to run it: n1, n2, ..., proxy, or app, the host of applications; default: at the operator's
     #[arg(long, value_name = "HOST")]
     pub host: Option<String>,
     /// Program and its arguments
@@ -329,6 +333,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         namespace,
         relay,
         hosts: args.hosts,
+        proxy: args.proxy,
         provider_options: String::new(),
         keep: true,
     };
@@ -402,12 +407,19 @@ pub(super) fn print_connect(up: &labs::Up) {
 
 fn host_pid(file: &LabFile, host: &str) -> Result<i32, OpsError> {
     let of_node = || file.node(host)?.host_pid;
-    let pid = if host == ::lab::hosts::APP_HOST { file.app_host_pid } else { of_node() };
+    let pid = match host {
+        ::lab::hosts::APP_HOST => file.app_host_pid,
+        ::lab::hosts::PROXY_HOST => file.proxy_host_pid,
+        _ => of_node(),
+    };
     pid.ok_or_else(|| {
         let mut names: Vec<&str> =
             file.nodes.iter().filter(|node| node.host_pid.is_some()).map(|node| node.name.as_str()).collect();
         if file.app_host_pid.is_some() {
             names.push(::lab::hosts::APP_HOST);
+        }
+        if file.proxy_host_pid.is_some() {
+            names.push(::lab::hosts::PROXY_HOST);
         }
         let has = if names.is_empty() { "no hosts".to_owned() } else { names.join(", ") };
         OpsError::usage(

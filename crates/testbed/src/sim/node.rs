@@ -286,6 +286,7 @@ impl WriteNode for SimNode {
             }
         }
         let mut world = self.shared.borrow_mut();
+        world.watch_proxies_at_stop(self.index);
         if world.is_serving(self.index) && world.sessions(self.index).busy > 0 {
             let name = world.servers[self.index].name();
             let line =

@@ -14,13 +14,14 @@ use change_ops::roll::{self, Settings};
 use change_ops::unfinished::continuation;
 use model::{Change, Clock, Look, NodeName, Plan};
 use net::SecretString;
-use server::WriteNode;
+use server::{WriteNode, WriteProxy};
 use site::OpsError;
 use tempfile::TempDir;
 
 use super::fault::Killed;
 use super::look::SimLook;
 use super::node::SimNode;
+use super::proxy::SimProxy;
 use super::rig::{End, Rig, memory_dir};
 use super::world::{Shared, SimClock};
 
@@ -217,6 +218,10 @@ impl ClusterAccess for Operator {
     fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>> {
         let node = |&index| Box::new(SimNode::new(&self.shared, index)) as Box<dyn WriteNode>;
         self.inventory.iter().map(node).collect()
+    }
+
+    fn proxies(&self) -> Vec<Box<dyn WriteProxy + '_>> {
+        SimProxy::all(&self.shared)
     }
 
     fn look(&self) -> Box<dyn Look + '_> {

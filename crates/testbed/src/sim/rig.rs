@@ -19,6 +19,7 @@ use trust::KeyKind;
 use super::fault::{Fault, Instant, Killed};
 use super::look::SimLook;
 use super::node::SimNode;
+use super::proxy::SimProxy;
 use super::world::{Shared, SimClock, World};
 
 const PASSPHRASE: &str = "correct horse battery staple";
@@ -147,6 +148,7 @@ impl Rig {
             cluster: "sim".into(),
             topology: &providers::GALERA,
             nodes: nodes.collect(),
+            proxies: SimProxy::all(&self.shared),
             look: Box::new(SimLook {
                 shared: self.shared.clone(),
                 blind: self.blind,

@@ -15,6 +15,7 @@ use super::disk::{Entry, MYSQL, ROOT};
 use super::fault::Faults;
 use super::links::{Attempt, Gossip, Wire};
 use super::process::Server;
+use super::proxy::HaProxy;
 use super::rng::Rng;
 use super::transfer::Transfer;
 
@@ -63,6 +64,8 @@ pub struct World {
     /// garbd processes that are members; they never fail here.
     pub arbitrators: usize,
     pub app: App,
+    /// In front of the servers.
+    pub proxies: Vec<HaProxy>,
     /// One list for all: accounts are written in total order.
     pub accounts: Vec<Account>,
     /// Connected to every server beside the application.
@@ -141,6 +144,7 @@ impl World {
             storm_until_ms: 0,
             arbitrators: 0,
             app: App::default(),
+            proxies: vec![],
             accounts: accounts(),
             other_clients: vec![],
             passing_clients: vec![],

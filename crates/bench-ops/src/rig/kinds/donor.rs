@@ -94,6 +94,7 @@ impl Donors {
                 namespace: ground.plan.namespace,
                 relay: false,
                 hosts: false,
+                proxy: false,
                 provider_options: String::new(),
                 keep: false,
             };

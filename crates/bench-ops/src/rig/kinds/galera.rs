@@ -113,6 +113,7 @@ impl Clusters {
             namespace: ground.plan.namespace,
             relay: has_relays,
             hosts: false,
+            proxy: false,
             provider_options,
             keep: false,
         };
