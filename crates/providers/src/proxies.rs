@@ -155,6 +155,19 @@ pub fn problems(world: &mut World<'_>, plan: &Plan) -> Vec<Problem> {
             }
         }
     }
+    if plan.steps.iter().any(|step| !step.no_op && step.restarts_server) {
+        for proxy in &mut world.proxies {
+            // One that cannot be asked was told of each node that it is in front of.
+            if let Err(error @ ProxyError::Refused { .. }) = proxy.lets_set() {
+                problems.push(problem(
+                    proxy.name(),
+                    "it lets nobody be drained",
+                    error.to_string(),
+                    "write `level admin` into that line of HAProxy's configuration and reload it",
+                ));
+            }
+        }
+    }
     let mut once = Vec::new();
     for problem in problems {
         if !once.contains(&problem) {

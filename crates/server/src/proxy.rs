@@ -92,6 +92,11 @@ pub trait ReadProxy {
     /// # Errors
     /// It cannot be asked, or does not say.
     fn servers(&mut self) -> Result<Vec<ProxyServer>, ProxyError>;
+    /// Whether the socket lets states be set, before one is.
+    ///
+    /// # Errors
+    /// It does not, or that cannot be told.
+    fn lets_set(&mut self) -> Result<(), ProxyError>;
     /// The addresses that a node's name has, as they are compared with those of servers.
     ///
     /// # Errors
@@ -252,6 +257,12 @@ impl ReadProxy for LiveProxy {
             })
         });
         Ok(both.collect())
+    }
+
+    fn lets_set(&mut self) -> Result<(), ProxyError> {
+        let is_admin = haproxy::is_admin(&self.ask(haproxy::SHOW_LEVEL)?)
+            .map_err(|error| self.refused(haproxy::SHOW_LEVEL, &error))?;
+        if is_admin { Ok(()) } else { Err(self.refused("set server", &HaproxyError::NotPermitted)) }
     }
 
     fn addresses(&mut self, node: &NodeSpec) -> Result<Vec<IpAddr>, ProxyError> {

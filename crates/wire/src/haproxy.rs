@@ -26,6 +26,9 @@ pub const SHOW_SERVERS: &str = "show servers state\n";
 /// Of all proxies, rows of servers only.
 pub const SHOW_STAT: &str = "show stat -1 4 -1\n";
 
+/// `user`, `operator` or `admin`.
+pub const SHOW_LEVEL: &str = "show cli level\n";
+
 /// Bits of `srv_admin_state`. Source: `enum srv_admin` of HAProxy's include/haproxy/server-t.h. 4 (`disabled` stands in the configuration)
 /// stays when it was set ready, and says nothing.
 const FORCED_MAINT: u32 = 1;
@@ -139,6 +142,19 @@ pub fn is_name(text: &str) -> bool {
 pub fn done(answer: &[u8]) -> Result<(), HaproxyError> {
     let text = text(answer)?;
     if text.trim().is_empty() { Ok(()) } else { Err(said(text)) }
+}
+
+/// The answer to [`SHOW_LEVEL`]: whether states may be set.
+///
+/// # Errors
+/// It is not one.
+pub fn is_admin(answer: &[u8]) -> Result<bool, HaproxyError> {
+    let text = text(answer)?;
+    match text.trim() {
+        "admin" => Ok(true),
+        "user" | "operator" => Ok(false),
+        _ => Err(said(text)),
+    }
 }
 
 /// The answer to [`SHOW_SERVERS`].
@@ -373,6 +389,8 @@ mod tests {
             HaproxyError::Said("Unknown command, but\\u{1b}[2J".into()),
         );
         assert_eq!(done(b"\n"), Ok(()));
+        assert_eq!((is_admin(b"admin\n\n"), is_admin(b"operator\n\n")), (Ok(true), Ok(false)));
+        assert!(is_admin(b"\n").is_err() && is_admin(b"admin or so\n").is_err());
         // A socket that was closed without a word has not shown its servers.
         assert!(servers(b"").is_err() && stat(b"").is_err());
     }

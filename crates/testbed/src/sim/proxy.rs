@@ -106,6 +106,14 @@ impl SimProxy {
         (0..count).map(|index| Box::new(Self::new(shared, index)) as Box<dyn WriteProxy>).collect()
     }
 
+    fn not_permitted(&self, command: &str) -> ProxyError {
+        ProxyError::Refused {
+            proxy: self.spec.name.clone(),
+            command: command.into(),
+            why: "it does not permit that on this socket; it needs `level admin`".into(),
+        }
+    }
+
     fn reach(&self) -> Result<(), ProxyError> {
         self.shared.advance(ASKING_MS);
         if self.shared.borrow().proxies[self.index].is_out_of_reach {
@@ -153,6 +161,12 @@ impl ReadProxy for SimProxy {
         Ok((0..proxy.servers.len()).map(server).collect())
     }
 
+    fn lets_set(&mut self) -> Result<(), ProxyError> {
+        self.reach()?;
+        let refused = self.shared.borrow().proxies[self.index].permits_no_changes;
+        if refused { Err(self.not_permitted("set server")) } else { Ok(()) }
+    }
+
     fn addresses(&mut self, node: &NodeSpec) -> Result<Vec<IpAddr>, ProxyError> {
         Ok(node.address.parse().into_iter().collect())
     }
@@ -180,11 +194,7 @@ impl WriteProxy for SimProxy {
         }
         let proxy = &mut world.proxies[self.index];
         if proxy.permits_no_changes {
-            return Err(ProxyError::Refused {
-                proxy: self.spec.name.clone(),
-                command: format!("set server {server} state {}", state.word()),
-                why: "it does not permit that on this socket; it needs `level admin`".into(),
-            });
+            return Err(self.not_permitted(&format!("set server {server} state {}", state.word())));
         }
         proxy.told.push(format!("{server} {}", state.word()));
         if let Some(node) = node {
