@@ -3,10 +3,18 @@
 use std::time::Duration;
 
 use change::StepError;
-use model::NodeName;
+use model::{NodeName, Step};
+use server::Hook;
 
 use crate::proxies;
 use crate::world::World;
+
+/// Runs the inventory's program for it, if there is one.
+pub fn hook(world: &mut World<'_>, name: &NodeName, step: &Step, is_drain: bool) -> Result<(), StepError> {
+    let change = world.plan_id.clone();
+    let hook = Hook { is_drain, change: &change, step: &step.id.0 };
+    world.node(name)?.hook(&hook).map_err(|error| StepError(error.to_string()))
+}
 
 /// Between two looks at who is connected.
 const POLL_MS: u64 = 100;

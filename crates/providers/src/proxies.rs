@@ -49,11 +49,11 @@ impl Kept {
     }
 }
 
+/// By the name of the proxy.
+type Looks = Vec<(String, Result<Carried, ProxyError>)>;
+
 /// What each proxy says of a node.
-fn look(
-    world: &mut World<'_>,
-    name: &NodeName,
-) -> Result<Vec<(String, Result<Carried, ProxyError>)>, StepError> {
+fn look(world: &mut World<'_>, name: &NodeName) -> Result<Looks, StepError> {
     if world.proxies.is_empty() {
         return Ok(Vec::new());
     }

@@ -25,7 +25,7 @@ pub use live::LiveNode;
 pub use live_settings::{AfterRestart, LiveSetting};
 pub use logins::{HostLogins, Logins, logins};
 pub use machine::Machine;
-pub use node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
+pub use node::{Alive, CleartextLogin, Hook, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
 pub use provider_options::{GaleraState, ProviderOptions};
 pub use proxy::{
     AdminState, Carried, LiveProxy, ProxyError, ProxyServer, ProxySpec, ReadProxy, ServerName, WriteProxy,

@@ -36,8 +36,8 @@ impl LabSpec {
     pub const TWO_NODES: Self = Self { words: &["galera", "--nodes", "2"], nodes: 2 };
     /// Behind relays, as where packets may not be captured; transfers by mariabackup.
     pub const RELAY: Self = Self { words: &["galera", "--relay"], nodes: 3 };
-    /// Each node a host, reached by ssh.
-    pub const HOSTS: Self = Self { words: &["galera", "--hosts"], nodes: 3 };
+    /// Each node a host, reached by ssh, and HAProxy in front of them.
+    pub const HOSTS: Self = Self { words: &["galera", "--hosts", "--proxy"], nodes: 3 };
     /// A source and a replica.
     pub const REPLICAS: Self = Self { words: &["replicas"], nodes: 2 };
     pub const REPLICAS_OF_MYSQL: Self = Self { words: &["replicas", "--server", "mysql"], nodes: 2 };

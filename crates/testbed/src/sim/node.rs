@@ -8,8 +8,8 @@ use model::{Clock, NodeName};
 use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
-    Alive, Channel, ChannelTls, CleartextLogin, LiveSetting, Logins, NodeError, NodeSpec, NodeView, ReadNode,
-    Sessions, TlsFiles, WriteNode,
+    Alive, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting, Logins, NodeError, NodeSpec, NodeView,
+    ReadNode, Sessions, TlsFiles, WriteNode,
 };
 
 use super::disk::SimHost;
@@ -344,7 +344,7 @@ impl WriteNode for SimNode {
         self.change("reload", |world| world.reload(self.index))
     }
 
-    fn hook(&mut self, _: bool) -> Result<(), NodeError> {
+    fn hook(&mut self, _: &Hook<'_>) -> Result<(), NodeError> {
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 use server::{GaleraFacts, NodeError, NodeView, WriteNode};
 
-use crate::drain::drained;
+use crate::drain::{drained, hook};
 use crate::edit::{FileEdit, FileStand};
 use crate::files::sound;
 use crate::galera::{quorum, wait};
@@ -350,14 +350,14 @@ impl StepKind for Round {
         if let Ok(view) = view {
             if round.differs(&view, direction).is_none() {
                 // Killed after the start, or before the stop: the process runs with what is wished already.
-                return back_in_service(world, &name);
+                return back_in_service(world, &name, step);
             }
             // On the node before a proxy is told: whoever continues knows what was there.
             let before = kept(world.node(&name)?)?;
             let kept = proxies::remember(world, &name, before)?;
             mark(world.node(&name)?, &step.id.0, &kept)?;
             if let Err(error) = proxies::drain(world, &name, &kept) {
-                serves_on(world, &name)?;
+                serves_on(world, &name, step)?;
                 return Err(error);
             }
             let node = world.node(&name)?;
@@ -365,11 +365,11 @@ impl StepKind for Round {
             if !is_desynced(&view) {
                 node.set_desync(true).map_err(fail)?;
             }
-            node.hook(true).map_err(fail)?;
+            hook(world, &name, step, true)?;
             let note = match drained(world, &name, SIGN) {
                 Ok(note) => note,
                 Err(error) => {
-                    serves_on(world, &name)?;
+                    serves_on(world, &name, step)?;
                     return Err(error);
                 }
             };
@@ -380,7 +380,7 @@ impl StepKind for Round {
                 reasons_against(world, &name, true, &round, Moment { direction, is_drained: true })?;
             reasons.extend(unsound_files(world, &name, &round, direction)?);
             if !reasons.is_empty() {
-                serves_on(world, &name)?;
+                serves_on(world, &name, step)?;
                 return Err(fail(format!(
                     "{name} was drained and is not stopped\n  why:  {}\n  next: fix that, then sealion resume",
                     reasons.join("\n        ")
@@ -397,7 +397,7 @@ impl StepKind for Round {
                 None => error,
             });
         }
-        back_in_service(world, &name)
+        back_in_service(world, &name, step)
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
@@ -450,7 +450,7 @@ fn is_desynced(view: &NodeView) -> bool {
 }
 
 /// The marker goes last: until then whoever continues comes here again.
-fn back_in_service(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+fn back_in_service(world: &mut World<'_>, name: &NodeName, step: &Step) -> Result<(), StepError> {
     let is_ours = ours(world.node(name)?)?;
     if is_ours {
         sync_again(world.node(name)?)?;
@@ -458,7 +458,7 @@ fn back_in_service(world: &mut World<'_>, name: &NodeName) -> Result<(), StepErr
     wait::synced(world, name)?;
     let kept = kept(world.node(name)?)?;
     if is_ours {
-        world.node(name)?.hook(false).map_err(fail)?;
+        hook(world, name, step, false)?;
         proxies::put_back(world, name, &kept)?;
     }
     proxies::wait_up(world, name, &kept)?;
@@ -466,14 +466,14 @@ fn back_in_service(world: &mut World<'_>, name: &NodeName) -> Result<(), StepErr
 }
 
 /// The same for a node that was not stopped, whichever way the change goes. Another error is to be told: nobody waits for anything.
-fn serves_on(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+fn serves_on(world: &mut World<'_>, name: &NodeName, step: &Step) -> Result<(), StepError> {
     if !ours(world.node(name)?)? {
         return Ok(());
     }
     let node = world.node(name)?;
     sync_again(node)?;
-    node.hook(false).map_err(fail)?;
-    let kept = kept(node)?;
+    hook(world, name, step, false)?;
+    let kept = kept(world.node(name)?)?;
     proxies::put_back(world, name, &kept)?;
     unmark(world, name)
 }
