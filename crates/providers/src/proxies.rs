@@ -1,7 +1,7 @@
 //! Proxies in front of the nodes: a node is drained at each of them before it stops, and put back as it was when it serves again.
 
 use change::{Direction, StepError};
-use model::{NodeName, Plan};
+use model::{NodeName, Plan, Step};
 use server::{AdminState, Carried, ProxyError, ProxyServer, ServerName};
 
 use crate::preflight::{Problem, problem};
@@ -123,6 +123,18 @@ fn reason_against(
         format!(
             "the proxy {proxy} sends nobody to {} ({}), although the node serves: whether clients find it again after a restart could not be seen",
             one.name, one.status
+        )
+    })
+}
+
+/// What a plan says of them.
+pub fn impact(world: &World<'_>, steps: &[Step]) -> Option<String> {
+    let names: Vec<&str> = world.proxies.iter().map(|proxy| proxy.name()).collect();
+    let restarts = steps.iter().any(|step| !step.no_op && step.restarts_server);
+    (restarts && !names.is_empty()).then(|| {
+        format!(
+            "each node is set to drain at {} before it stops, and must be seen as UP there before the next one",
+            names.join(", ")
         )
     })
 }
@@ -333,6 +345,44 @@ pub fn wait_up(world: &mut World<'_>, name: &NodeName, kept: &[Kept]) -> Result<
         }
         sleep(world, POLL_MS);
     }
+}
+
+/// Servers of the node whose health check passes, or that have none.
+///
+/// # Errors
+/// A proxy does not say.
+pub fn seen_up(world: &mut World<'_>, name: &NodeName) -> Result<Vec<(String, ServerName)>, StepError> {
+    let mut up = Vec::new();
+    for (proxy, carried) in look(world, name)? {
+        let carried = carried.map_err(|error| not_asked(name, &error))?;
+        up.extend(carried.own().filter(|one| one.is_up).map(|one| (proxy.clone(), one.name.clone())));
+    }
+    Ok(up)
+}
+
+/// Watches for some health checks whether those that passed still do. `Some`: one does not, and what it says.
+///
+/// # Errors
+/// A proxy does not say.
+pub fn check_fails(
+    world: &mut World<'_>,
+    name: &NodeName,
+    up: &[(String, ServerName)],
+) -> Result<Option<String>, StepError> {
+    let began = world.node(name)?.now_ms();
+    while !up.is_empty() && world.node(name)?.now_ms() - began <= world.limits.proxy_checks_ms {
+        for (proxy, carried) in look(world, name)? {
+            let carried = carried.map_err(|error| not_asked(name, &error))?;
+            let is_lost = |one: &&ProxyServer| {
+                !one.is_up && up.iter().any(|(at, server)| *at == proxy && *server == one.name)
+            };
+            if let Some(one) = carried.own().find(is_lost) {
+                return Ok(Some(format!("the proxy {proxy} has {} as {}", one.name, one.status)));
+            }
+        }
+        sleep(world, POLL_MS);
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

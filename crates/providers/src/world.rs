@@ -48,6 +48,8 @@ pub struct Limits {
     pub recover_ms_max: u64,
     /// How long a proxy's health checks may take to see a node that is back. HAProxy's own: 2 checks, 2 s apart.
     pub proxy_up_ms_max: u64,
+    /// So long a proxy's health checks are watched after something that may make them fail: two of HAProxy's own, and some air.
+    pub proxy_checks_ms: u64,
 }
 
 impl Default for Limits {
@@ -62,6 +64,7 @@ impl Default for Limits {
             clients_look_ms: 5000,
             recover_ms_max: 120_000,
             proxy_up_ms_max: 60_000,
+            proxy_checks_ms: 5_000,
         }
     }
 }

@@ -24,6 +24,8 @@ pub struct HaProxy {
     pub permits_no_changes: bool,
     /// Its health check of this node fails from now on.
     pub check_fails_of: Option<usize>,
+    /// Its health check logs in without TLS.
+    pub checks_in_cleartext: bool,
     /// What was told to it, in words, and by whom.
     pub told: Vec<String>,
 }
@@ -42,6 +44,7 @@ impl HaProxy {
             is_out_of_reach: false,
             permits_no_changes: false,
             check_fails_of: None,
+            checks_in_cleartext: false,
             told: vec![],
         }
     }
@@ -68,7 +71,10 @@ impl World {
     }
 
     fn is_checked(&self, proxy: &HaProxy, node: usize) -> bool {
-        self.is_serving(node) && proxy.check_fails_of != Some(node)
+        let requires_tls = self.servers[node].live.as_ref().is_some_and(|live| live.requires_tls);
+        self.is_serving(node)
+            && proxy.check_fails_of != Some(node)
+            && !(proxy.checks_in_cleartext && requires_tls)
     }
 
     /// A server that is stopped while a proxy still sends clients to it.

@@ -234,6 +234,26 @@ fn killed_at_any_moment_of_a_restart_the_proxies_end_as_they_were() {
     assert!(count > 20, "{count} moments");
 }
 
+/// Seen with HAProxy 2.6.12 and MariaDB 10.11.19: `option mysql-check user` is answered 1045 by a server that asks for TLS.
+#[test]
+fn a_health_check_that_fails_when_cleartext_is_refused_stops_at_the_first_node() {
+    let rig = rig();
+    rig.shared.borrow_mut().proxies[0].checks_in_cleartext = true;
+    let plan = rig.plan(&enable()).expect("a plan");
+    let end = rig.apply(&plan);
+    assert!(end.text().contains("logs in without TLS"), "{end:?}");
+    let requires = |rig: &Rig| {
+        let world = rig.shared.borrow();
+        world.servers.iter().filter(|one| one.live.as_ref().is_some_and(|live| live.requires_tls)).count()
+    };
+    assert_eq!(requires(&rig), 0);
+    is_as_before(&rig, "stopped");
+    rig.shared.borrow_mut().proxies[0].checks_in_cleartext = false;
+    assert!(rig.resume(None).is_complete());
+    assert_eq!(requires(&rig), 3);
+    is_as_before(&rig, "resumed");
+}
+
 /// Between the drain and the node's return a person takes it out for good.
 #[test]
 fn what_a_person_sets_meanwhile_is_left() {
