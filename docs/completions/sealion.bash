@@ -4226,7 +4226,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__lab__subcmd__up)
-            opts="-v -h --nodes --server --tls --system --no-namespace --relay --hosts --sst --dir --inventory --format --color --verbose --help galera mariadb replicas"
+            opts="-v -h --nodes --server --tls --system --no-namespace --relay --hosts --proxy --sst --dir --inventory --format --color --verbose --help galera mariadb replicas"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
