@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Makes a bundle of real servers for the lab, without root: nothing is installed and nothing is started.
 #
-#   fetch-servers.sh [--refresh] [--where] [galera-10.11|mariadb-11.8|mysql-9.7|mysql-5.5|ssh]
+#   fetch-servers.sh [--refresh] [--where] [galera-10.11|mariadb-11.8|mysql-9.7|mysql-5.5|ssh|haproxy]
 #
 #   galera-10.11   MariaDB 10.11 with Galera, of this machine's own Debian 12; runs under the machine's own loader
 #   mariadb-11.8   of Debian 13                      } under their own loader (usr/lib/*/ld-linux-*.so.*), with an
 #   mysql-9.7      of Debian unstable                } `openssl` of the same release beside them
 #   ssh            OpenSSH's server and client of this machine's own release, for hosts of a lab; nothing is started
+#   haproxy        HAProxy of this machine's own release, for a lab with a proxy
 #   mysql-5.5      5.5.9 with yaSSL, TLS 1.0 only: out of a Maven artifact (140 MB, needs mvn), with 32-bit libraries
 #
 # A private apt tree (its own lists, its own empty dpkg status) downloads the packages from the mirrors that this machine
@@ -259,6 +260,14 @@ make_ssh() {
     sort "$tree/stamp" >"$out/stamp"
 }
 
+make_haproxy() {
+    local tree=$1 out=$2
+    has dpkg || cannot "this machine has no dpkg"
+    unpack_packages "$tree" "$out" "" "$(dpkg --print-architecture)" haproxy
+    [ -e "$out/usr/sbin/haproxy" ] || cannot "the packages hold no usr/sbin/haproxy"
+    sort "$tree/stamp" >"$out/stamp"
+}
+
 # A server of another release, with its own loader and C library.
 make_foreign() {
     local tree=$1 out=$2 suite=$3 program=$4 loader lib
@@ -311,9 +320,9 @@ main() {
         case $1 in
         --refresh) refresh=yes ;;
         --where) where=yes ;;
-        galera-10.11 | mariadb-11.8 | mysql-9.7 | mysql-5.5 | ssh) bundle=$1 ;;
+        galera-10.11 | mariadb-11.8 | mysql-9.7 | mysql-5.5 | ssh | haproxy) bundle=$1 ;;
         *)
-            printf 'usage: fetch-servers.sh [--refresh] [--where] [galera-10.11|mariadb-11.8|mysql-9.7|mysql-5.5|ssh]\n' >&2
+            printf 'usage: fetch-servers.sh [--refresh] [--where] [galera-10.11|mariadb-11.8|mysql-9.7|mysql-5.5|ssh|haproxy]\n' >&2
             exit 2
             ;;
         esac
@@ -368,6 +377,7 @@ main() {
         ;;
     mysql-5.5) make_mysql55 "$work/tree" "$work/out" ;;
     ssh) make_ssh "$work/tree" "$work/out" ;;
+    haproxy) make_haproxy "$work/tree" "$work/out" ;;
     esac
     if [ -e "$final" ]; then mv "$final" "$work/old"; fi
     mv "$work/out" "$final"

@@ -173,6 +173,8 @@ tools() {
     if [ ! -x /usr/sbin/sshd ] || [ ! -x /usr/bin/ssh ] || [ ! -x /usr/bin/ssh-keygen ]; then
         bash "$here/fetch-servers.sh" ssh >/dev/null
     fi
+    # The same holds for this one.
+    [ -x /usr/sbin/haproxy ] || bash "$here/fetch-servers.sh" haproxy >/dev/null
     say "tools: ready"
 }
 

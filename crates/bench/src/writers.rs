@@ -23,6 +23,10 @@ const CHECK_MS: u64 = 250;
 const RECONNECT_MS: u64 = 50;
 /// A pause between transactions, so that the load does not take the processor from the servers under test.
 const THINK_MS: u64 = 5;
+/// How long a pooled connection rests between two transactions.
+const REST_MS: u64 = 300;
+/// How old a pooled connection gets. Pools' own settings are minutes; a drain waits for it.
+const LIFE_MS: u64 = 1500;
 /// Error texts that are kept.
 const ERRORS_KEPT_MAX: usize = 20;
 
@@ -31,6 +35,10 @@ const ERRORS_KEPT_MAX: usize = 20;
 pub struct Config {
     pub targets: Vec<Target>,
     pub writers: u32,
+    /// So many of them, the last ones, know nothing of Galera: a connection of theirs rests, is tested before it is used again, and is
+    /// left when it is old, as a pool does behind a proxy.
+    #[serde(default)]
+    pub pooled: u32,
     pub out_dir: PathBuf,
     /// Goes into every row, so that a sniffer can find it.
     pub canary: String,
@@ -143,12 +151,24 @@ impl<'a> Writer<'a> {
                 continue;
             };
             let mut checked = Instant::now();
+            let opened = Instant::now();
             loop {
                 if stop.load(Ordering::SeqCst) {
                     let _ = client.quit();
                     return Ok(self.outcome);
                 }
-                if checked.elapsed() >= Duration::from_millis(CHECK_MS) {
+                if self.is_pooled() {
+                    std::thread::sleep(Duration::from_millis(REST_MS));
+                    if opened.elapsed() >= Duration::from_millis(LIFE_MS) {
+                        let _ = client.quit();
+                        break;
+                    }
+                    // One that was cut meanwhile is thrown away, and the application does not see it.
+                    if client.query("SELECT 1").is_err() {
+                        self.outcome.moved_by_check += 1;
+                        break;
+                    }
+                } else if checked.elapsed() >= Duration::from_millis(CHECK_MS) {
                     if !in_service(&mut client) {
                         self.outcome.moved_by_check += 1;
                         let _ = client.quit();
@@ -179,6 +199,10 @@ impl<'a> Writer<'a> {
         Ok(self.outcome)
     }
 
+    fn is_pooled(&self) -> bool {
+        self.id >= self.config.writers.saturating_sub(self.config.pooled)
+    }
+
     fn connect(&mut self) -> Option<(Client, String)> {
         let target = &self.config.targets[self.at % self.config.targets.len()];
         let options = ConnectOptions {
@@ -189,7 +213,7 @@ impl<'a> Writer<'a> {
             ..self.login.clone()
         };
         if let Ok(mut client) = Client::connect(&options)
-            && in_service(&mut client)
+            && (self.is_pooled() || in_service(&mut client))
         {
             self.outcome.connects += 1;
             self.outcome.connects_tls += u64::from(client.tls().is_some());

@@ -7,7 +7,7 @@ use model::link::NoSession;
 use serde::{Deserialize, Serialize};
 
 pub use crate::canary::Evidence;
-use crate::no_session::{login_user, no_session};
+use crate::no_session::{login_user, no_session, only_greeted};
 use crate::segment::{self, Segment};
 use crate::stream::Stream;
 
@@ -232,6 +232,10 @@ impl State {
     }
 
     fn no_session(&self) -> Option<NoSession> {
+        // A health check of a proxy that connected just before the capture.
+        if only_greeted(&self.ab.seen, &self.ba.seen) || only_greeted(&self.ba.seen, &self.ab.seen) {
+            return Some(NoSession::Greeted);
+        }
         let client = self.client.filter(|_| self.ab.saw_start() && self.ba.saw_start())?;
         let (client, server) = if client == self.a { (&self.ab, &self.ba) } else { (&self.ba, &self.ab) };
         let is_over = self.was_reset || client.is_over() || server.is_over();

@@ -124,6 +124,20 @@ pub fn login_user(client: &Seen) -> Option<String> {
     (!user.contains(char::is_control)).then_some(user)
 }
 
+/// All that passed is one greeting, which is the first that a server says and never comes again.
+pub fn only_greeted(client: &Seen, server: &Seen) -> bool {
+    let has_gap = client.missing_bytes > 0 || server.missing_bytes > 0;
+    if has_gap || client.bytes > 0 || server.tls_bytes > 0 {
+        return false;
+    }
+    let one = server.before_tls.whole().and_then(packet);
+    one.is_some_and(|(one, rest)| {
+        rest.is_empty()
+            && one.sequence == 0
+            && matches!(wire::greeting::parse(one.body), Ok(wire::FirstPacket::Greeting(_)))
+    })
+}
+
 /// Both directions were seen from their first byte on; `is_over`: one of them is closed.
 pub fn no_session(client: &Seen, server: &Seen, is_over: bool) -> Option<NoSession> {
     if client.missing_bytes > 0 || server.missing_bytes > 0 {
@@ -189,6 +203,31 @@ mod tests {
 
     fn hello() -> Vec<u8> {
         framed(0, &[&[PROTOCOL_10][..], b"11.4.2-MariaDB\0 and so on: its salt, its capabilities"].concat())
+    }
+
+    #[test]
+    fn a_greeting_alone_is_nobodys_session_even_where_the_capture_came_late() {
+        let recorded = include_bytes!("../../wire/testdata/greeting/mariadb-10.11.19.bin");
+        let seen = |client: &[u8], server: &[u8]| {
+            let [client, server] = [client, server].map(|bytes| {
+                let (mut stream, mut scratch) = (Stream::default(), Vec::new());
+                if !bytes.is_empty() {
+                    stream.payload(7, bytes, 0, &mut scratch);
+                }
+                stream.finish(&mut scratch);
+                stream
+            });
+            only_greeted(&client.seen, &server.seen)
+        };
+        assert!(seen(b"", recorded));
+        assert!(!seen(b"x", recorded), "a client that spoke is looked at");
+        assert!(!seen(b"", b""));
+        let (rest, cut) =
+            (recorded.get(4..).expect("longer"), recorded.get(..recorded.len() - 1).expect("longer"));
+        let answer = [recorded.get(..3).expect("longer"), &[1], rest].concat();
+        assert!(!seen(b"", &answer), "an answer is never the first packet");
+        assert!(!seen(b"", &[recorded.as_slice(), &ok(1)].concat()));
+        assert!(!seen(b"", cut));
     }
 
     fn ssl_request() -> Vec<u8> {

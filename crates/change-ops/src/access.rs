@@ -9,7 +9,7 @@ use chrono::Timelike;
 use host::{Local, ReadHost, SharedHost};
 use model::{Clock, Look, SystemClock};
 use serde::{Deserialize, Serialize};
-use server::{WriteArbitrator, WriteNode};
+use server::{WriteArbitrator, WriteNode, WriteProxy};
 use site::inventory::Cluster;
 use site::random16;
 use status_ops::sniff::WireEye;
@@ -34,6 +34,8 @@ pub trait ClusterAccess {
     fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>>;
     /// Members without data, as [`Self::nodes`] has those with data.
     fn arbitrators(&self) -> Vec<Box<dyn WriteArbitrator + '_>>;
+    /// Those in front of the nodes.
+    fn proxies(&self) -> Vec<Box<dyn WriteProxy + '_>>;
     fn look(&self) -> Box<dyn Look + '_>;
     fn clock(&self) -> &dyn Clock;
     /// What the operator's wall clock shows, in minutes since midnight.
@@ -73,6 +75,10 @@ impl ClusterAccess for Cluster {
 
     fn arbitrators(&self) -> Vec<Box<dyn WriteArbitrator + '_>> {
         self.live_arbitrators().into_iter().map(|one| Box::new(one) as Box<dyn WriteArbitrator>).collect()
+    }
+
+    fn proxies(&self) -> Vec<Box<dyn WriteProxy + '_>> {
+        self.live_proxies().into_iter().map(|proxy| Box::new(proxy) as Box<dyn WriteProxy>).collect()
     }
 
     fn look(&self) -> Box<dyn Look + '_> {

@@ -130,6 +130,7 @@ fn world<'a>(
         topology,
         nodes,
         arbitrators: access.arbitrators(),
+        proxies: access.proxies(),
         look: access.look(),
         authority: Authority {
             dir: access.ca_dir().to_owned(),

@@ -40,6 +40,7 @@ impl Writers {
         let config = Config {
             targets: super::targets(&up.cluster),
             writers: super::WRITERS,
+            pooled: 0,
             out_dir: dir.to_owned(),
             canary: Canary::new(site::random16()).token().to_owned(),
         };

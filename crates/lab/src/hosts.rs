@@ -27,6 +27,9 @@ const OPERATOR: u8 = 254;
 const APP: u8 = 200;
 /// Where applications are, on the cluster's network only.
 pub const APP_HOST: &str = "app";
+const PROXY: u8 = 201;
+/// Where the proxy is, in a lab that has one: on both networks, as the nodes are.
+pub const PROXY_HOST: &str = "proxy";
 
 /// The ssh of a lab.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,20 +47,20 @@ pub struct Program {
 }
 
 impl Program {
-    /// The system's, or that of the bundle `ssh`.
-    fn find(place: &str) -> Result<Self, LabError> {
+    /// The system's, or that of the bundle.
+    pub(crate) fn find(place: &str, name: &str) -> Result<Self, LabError> {
         let system = Path::new("/").join(place);
         if system.is_file() {
             return Ok(Self { path: system, libraries: None });
         }
-        let root = bundle::bundle("ssh");
+        let root = bundle::bundle(name);
         if root.join("stamp").is_file() {
             return Ok(Self { path: root.join(place), libraries: Some(bundle::library_path(&root)) });
         }
         Err(LabError::Missing {
             what: format!("the program /{place}"),
             why: format!("it is not installed, and there is no bundle in {}", root.display()),
-            next: "sealion lab fetch ssh     (no root needed; nothing is installed or started)".into(),
+            next: format!("sealion lab fetch {name}     (no root needed; nothing is installed or started)"),
         })
     }
 
@@ -84,9 +87,9 @@ impl SshPrograms {
     /// `Missing`, with the command that fetches them.
     pub fn find() -> Result<Self, LabError> {
         Ok(Self {
-            sshd: Program::find("usr/sbin/sshd")?,
-            ssh: Program::find("usr/bin/ssh")?,
-            keygen: Program::find("usr/bin/ssh-keygen")?,
+            sshd: Program::find("usr/sbin/sshd", "ssh")?,
+            ssh: Program::find("usr/bin/ssh", "ssh")?,
+            keygen: Program::find("usr/bin/ssh-keygen", "ssh")?,
         })
     }
 }
@@ -101,7 +104,7 @@ pub fn node_address(lab_number: u8, node_number: u8) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(10, 77, lab_number, FIRST.wrapping_add(node_number)))
 }
 
-/// A host that runs. It ends with the supervisor.
+/// A host that runs, or what runs on one. It ends with the supervisor.
 #[derive(Debug)]
 pub struct Host {
     child: Child,
@@ -110,6 +113,15 @@ pub struct Host {
 impl Host {
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    pub(crate) fn of(child: Child) -> Self {
+        Self { child }
+    }
+
+    pub(crate) fn has_ended(&mut self) -> bool {
+        // Who cannot be asked is found out by what does not answer.
+        matches!(self.child.try_wait(), Ok(Some(_)))
     }
 
     pub fn end(&mut self) {
@@ -135,10 +147,13 @@ pub fn lay_out(lab: &LabFile, programs: &SshPrograms, lab_number: u8) -> Result<
     fs::create_dir_all(&dir).map_err(LabError::io(format!("make {}", dir.display())))?;
     key(programs, &dir.join("user"))?;
     let (mut config, mut known) = (String::new(), String::new());
-    for (at, node) in lab.nodes.iter().chain(&lab.arbitrators).enumerate() {
-        let last = FIRST.wrapping_add(u8::try_from(at + 1).unwrap_or(u8::MAX));
+    let members =
+        lab.nodes.iter().chain(&lab.arbitrators).enumerate().map(|(at, node)| {
+            (node.name.as_str(), FIRST.wrapping_add(u8::try_from(at + 1).unwrap_or(u8::MAX)))
+        });
+    for (name, last) in members.chain(lab.proxy.then_some((PROXY_HOST, PROXY))) {
         let address = control_address(lab_number, last);
-        let host_key = dir.join(format!("{}-host", node.name));
+        let host_key = dir.join(format!("{name}-host"));
         key(programs, &host_key)?;
         let public = fs::read_to_string(host_key.with_extension("pub"))
             .map_err(LabError::io(format!("read {}", host_key.display())))?;
@@ -146,12 +161,12 @@ pub fn lay_out(lab: &LabFile, programs: &SshPrograms, lab_number: u8) -> Result<
         config += &format!(
             "Host {}\n    HostName {address}\n    User {ACCOUNT}\n    IdentityFile {}\n    IdentitiesOnly yes\n    \
              UserKnownHostsFile {}\n    GlobalKnownHostsFile none\n    StrictHostKeyChecking yes\n\n",
-            node.name,
+            name,
             dir.join("user").display(),
             dir.join("known_hosts").display()
         );
         write(
-            &format!("{}-sshd.conf", node.name),
+            &format!("{name}-sshd.conf"),
             format!(
                 "ListenAddress {address}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nUsePAM no\nStrictModes no\n\
                  PasswordAuthentication no\nKbdInteractiveAuthentication no\nAllowTcpForwarding no\nAllowStreamLocalForwarding no\n",
@@ -218,7 +233,12 @@ fn ip(words: &str) -> Result<(), LabError> {
     })
 }
 
-/// Starts the host `name` (a node, or [`APP_HOST`]) and connects it.
+/// The proxy's address on the cluster's network.
+pub fn proxy_address(lab_number: u8) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(10, 77, lab_number, PROXY))
+}
+
+/// Starts the host `name` (a node, [`PROXY_HOST`] or [`APP_HOST`]) and connects it.
 ///
 /// # Errors
 /// Its namespace cannot be made or connected.
@@ -247,7 +267,11 @@ pub fn start(lab: &LabFile, name: &str, number: u8, lab_number: u8) -> Result<Ho
             return Err(failed("did not begin", "it ended before its first word".into()));
         }
         let pid = child.id();
-        let last = if name == APP_HOST { APP } else { FIRST.wrapping_add(number) };
+        let last = match name {
+            APP_HOST => APP,
+            PROXY_HOST => PROXY,
+            _ => FIRST.wrapping_add(number),
+        };
         ip(&format!("link add v{number} type veth peer name e0 netns {pid}"))?;
         ip(&format!("link set v{number} master br0 up"))?;
         let mut addresses = format!("{}/24", Ipv4Addr::new(10, 77, lab_number, last));

@@ -13,6 +13,7 @@ use crate::bundle::{self, Servers};
 use crate::hosts;
 use crate::layout::{LabFile, NodeSpec, SstMethod};
 use crate::ports;
+use crate::proxy;
 use crate::remains;
 use crate::supervisor::{self, NodeState, Request};
 
@@ -44,6 +45,8 @@ pub struct LabOptions {
     pub relay: bool,
     /// Each node is a host of its own, with a sshd.
     pub hosts: bool,
+    /// A host with HAProxy in front of them; only with `hosts`.
+    pub proxy: bool,
     /// More for `wsrep_provider_options` of every node, each with a `;` before it.
     pub provider_options: String,
     pub keep: bool,
@@ -91,6 +94,8 @@ impl Lab {
             replicas: options.replicas,
             relay: options.relay,
             hosts: options.hosts,
+            proxy: options.proxy,
+            proxy_host_pid: None,
             number: options.number,
             app_host_pid: None,
             provider_options: options.provider_options.clone(),
@@ -119,6 +124,7 @@ impl Lab {
             .map_err(LabError::io("close the lab's directory"))?;
         if options.hosts {
             hosts::lay_out(&file, &hosts::SshPrograms::find()?, options.number)?;
+            proxy::lay_out(&file)?;
         }
         file.write()?;
         let mut command = Command::new("/proc/self/exe");

@@ -112,6 +112,11 @@ pub struct LabFile {
     /// Each node is a host of its own, reached by ssh.
     #[serde(default)]
     pub hosts: bool,
+    /// HAProxy on a host of its own leads to the nodes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proxy: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy_host_pid: Option<i32>,
     /// Third byte of the addresses.
     #[serde(default)]
     pub number: u8,

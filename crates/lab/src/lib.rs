@@ -15,6 +15,7 @@ pub mod layout;
 pub mod namespace;
 pub mod network;
 mod ports;
+pub mod proxy;
 pub mod remains;
 pub mod supervisor;
 

@@ -23,7 +23,7 @@ const FILES: [&str; 9] = [
     "lab.json",
 ];
 /// The same, of a lab with hosts alone: in any other these are somebody else's.
-const FILES_OF_HOSTS: [&str; 3] = ["passwd", "shadow", "ssh"];
+const FILES_OF_HOSTS: [&str; 4] = ["passwd", "shadow", "ssh", "proxy"];
 /// Entries of somebody else's that are named one by one.
 const NAMED_MAX: usize = 5;
 
@@ -145,6 +145,8 @@ mod tests {
             replicas: false,
             relay: false,
             hosts: false,
+            proxy: false,
+            proxy_host_pid: None,
             number: 1,
             app_host_pid: None,
             provider_options: String::new(),

@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::LabError;
 use crate::hosts;
 use crate::layout::{self, LabFile, SstMethod};
+use crate::proxy;
 use crate::remains;
 
 /// How long a server may take to shut down before it is killed, when the lab ends.
@@ -225,6 +226,14 @@ impl Hosts {
         let app = hosts::start(file, hosts::APP_HOST, 0, file.number)?;
         file.app_host_pid = pid(&app);
         self.0.push(app);
+        if file.proxy {
+            let number = u8::try_from(names.len() + 1).unwrap_or(u8::MAX);
+            let host = hosts::start(file, hosts::PROXY_HOST, number, file.number)?;
+            let host_pid = host.pid();
+            file.proxy_host_pid = pid(&host);
+            self.0.push(host);
+            self.0.push(proxy::start(file, host_pid)?);
+        }
         Ok(())
     }
 

@@ -182,6 +182,9 @@ pub enum NoSession {
     Handshake,
     /// It sent a login in cleartext, which the server answered with this error.
     Refused(u16),
+    /// The server has greeted it, which it does once and first, and the client has said nothing: its beginning is known, also where its
+    /// first packets were not captured.
+    Greeted,
 }
 
 /// What one capture counted on one TCP connection.
@@ -214,7 +217,8 @@ pub fn judge_flow(kind: LinkKind, flow: &FlowCounts) -> FlowSeen {
         return FlowSeen::Plain;
     }
     // Nobody's data: neither for nor against the link.
-    if kind.is_mysql() && flow.saw_start && flow.no_session.is_some() && sum(|way| way.missing_bytes) == 0 {
+    let is_from_start = flow.saw_start || flow.no_session == Some(NoSession::Greeted);
+    if kind.is_mysql() && is_from_start && flow.no_session.is_some() && sum(|way| way.missing_bytes) == 0 {
         return FlowSeen::Silent;
     }
     if sum(|way| way.after_tls_bytes) > 0 {
@@ -466,6 +470,21 @@ mod tests {
             ..flow(true, tls(36), DirectionCounts { after_tls_bytes: 26, ..tls(104) })
         };
         let sealed = flow(true, tls(36), tls(100));
+        // A health check whose SYN came before the capture; the same bytes without a greeting are somebody's answer.
+        let joined = FlowCounts {
+            saw_start: false,
+            server: DirectionCounts {
+                bytes: 104,
+                before_tls_bytes: 104,
+                mysql_segments: 1,
+                ..DirectionCounts::default()
+            },
+            ..FlowCounts::default()
+        };
+        assert_eq!(judge_flow(LinkKind::Client, &joined), FlowSeen::Plain);
+        let greeted = FlowCounts { no_session: Some(NoSession::Greeted), ..joined };
+        assert_eq!(judge_flow(LinkKind::Client, &greeted), FlowSeen::Silent);
+        assert_ne!(judge_flow(LinkKind::Galera, &greeted), FlowSeen::Silent);
         for no_session in [NoSession::Handshake, NoSession::Refused(3159)] {
             let one = failed(Some(no_session));
             assert_eq!(word(LinkKind::Client, &[one]), "unknown");

@@ -277,6 +277,23 @@ pub fn queue(endpoint: &Endpoint, timeout: Duration) -> io::Result<OwnedFd> {
     }
 }
 
+/// One request, and all that is answered until the other side hangs up: `bytes_max` at most, within `timeout`.
+///
+/// # Errors
+/// As connect(2), `TimedOut`, or `InvalidData` for a longer answer.
+pub fn ask(endpoint: &Endpoint, request: &[u8], bytes_max: usize, timeout: Duration) -> io::Result<Vec<u8>> {
+    let mut socket = Socket::connect(endpoint, Instant::now() + timeout, None)?;
+    socket.write_all(request)?;
+    let mut answer = Vec::new();
+    let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
+    socket.take(limit).read_to_end(&mut answer)?;
+    if answer.len() > bytes_max {
+        let why = format!("its answer is longer than {bytes_max} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    Ok(answer)
+}
+
 /// Whether something came on it (or its end did), within `timeout`.
 pub fn is_greeted(queued: BorrowedFd<'_>, timeout: Duration) -> bool {
     let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);

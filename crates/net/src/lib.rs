@@ -20,7 +20,7 @@ mod tls_input;
 mod tls_rustls;
 
 pub use client::{Client, ConnectTimings, Connector, Done, Echoed, Prepared, RowSource, Session};
-pub use dial::{Traffic, is_greeted, queue};
+pub use dial::{Traffic, ask, is_greeted, queue};
 pub use error::{NetError, TlsFault};
 pub use options::{
     ConnectOptions, Dial, Dialled, Endpoint, PemSet, Resumes, SslMode, TlsLibrary, TlsOptions, TlsVersion,

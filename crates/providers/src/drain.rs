@@ -3,9 +3,18 @@
 use std::time::Duration;
 
 use change::StepError;
-use model::NodeName;
+use model::{NodeName, Step};
+use server::Hook;
 
+use crate::proxies;
 use crate::world::World;
+
+/// Runs the inventory's program for it, if there is one.
+pub fn hook(world: &mut World<'_>, name: &NodeName, step: &Step, is_drain: bool) -> Result<(), StepError> {
+    let change = world.plan_id.clone();
+    let hook = Hook { is_drain, change: &change, step: &step.id.0 };
+    world.node(name)?.hook(&hook).map_err(|error| StepError(error.to_string()))
+}
 
 /// Between two looks at who is connected.
 const POLL_MS: u64 = 100;
@@ -16,12 +25,13 @@ const POLL_MS: u64 = 100;
 /// Work is still under way after the upper bounds of [`crate::Limits`].
 pub fn drained(world: &mut World<'_>, name: &NodeName, sign: &str) -> Result<String, StepError> {
     let limits = world.limits;
-    let node = world.node(name)?;
-    let began = node.now_ms();
+    let began = world.node(name)?.now_ms();
     loop {
+        let node = world.node(name)?;
         let took = node.now_ms() - began;
         let seen = node.sessions().map_err(|error| StepError(error.to_string()))?;
-        if took >= limits.drain_ms_min && seen.users == 0 {
+        // One that a proxy has accepted may not have reached the server yet.
+        if took >= limits.drain_ms_min && seen.users == 0 && proxies::sessions(world, name)? == 0 {
             return Ok(format!("drained in {took} ms"));
         }
         if took >= limits.drain_ms_max && seen.busy == 0 {
@@ -38,6 +48,6 @@ pub fn drained(world: &mut World<'_>, name: &NodeName, sign: &str) -> Result<Str
                 took / 1000
             )));
         }
-        node.wait(Duration::from_millis(POLL_MS));
+        world.node(name)?.wait(Duration::from_millis(POLL_MS));
     }
 }

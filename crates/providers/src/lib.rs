@@ -20,6 +20,7 @@ mod needs;
 pub mod plan;
 mod plan_parts;
 pub mod preflight;
+mod proxies;
 pub mod replication;
 pub mod steps;
 pub mod topology;

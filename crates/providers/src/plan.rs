@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use crate::needs;
 use crate::preflight::{Problem, preflight};
+use crate::proxies;
 use crate::world::World;
 
 #[derive(Debug, Error)]
@@ -99,6 +100,7 @@ pub fn propose(
         let to_do = || plan.steps.iter().filter(|step| !step.no_op);
         problems.extend(needs::lacking(world, to_do()));
         problems.extend(needs::unseen(world, to_do()));
+        problems.extend(proxies::problems(world, plan));
     }
     (problems, planned)
 }

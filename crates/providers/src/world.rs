@@ -9,7 +9,7 @@ use change::{Acted, Direction, Runner, StepCheck, StepError};
 use model::{Clock, Look, NodeName, Step};
 use secrecy::SecretString;
 use server::accounts::AccountName;
-use server::{ArbitratorView, NodeError, NodeView, WriteArbitrator, WriteMember, WriteNode};
+use server::{ArbitratorView, NodeError, NodeView, WriteArbitrator, WriteMember, WriteNode, WriteProxy};
 use trust::KeyKind;
 
 use crate::needs;
@@ -46,6 +46,10 @@ pub struct Limits {
     pub clients_look_ms: u64,
     /// How long to wait for a cluster that lost its quorum to come back by itself.
     pub recover_ms_max: u64,
+    /// How long a proxy's health checks may take to see a node that is back. HAProxy's own: 2 checks, 2 s apart.
+    pub proxy_up_ms_max: u64,
+    /// So long a proxy's health checks are watched after something that may make them fail: two of HAProxy's own, and some air.
+    pub proxy_checks_ms: u64,
 }
 
 impl Default for Limits {
@@ -59,6 +63,8 @@ impl Default for Limits {
             look_ms: 1500,
             clients_look_ms: 5000,
             recover_ms_max: 120_000,
+            proxy_up_ms_max: 60_000,
+            proxy_checks_ms: 5_000,
         }
     }
 }
@@ -70,6 +76,8 @@ pub struct World<'a> {
     pub nodes: Vec<Box<dyn WriteNode + 'a>>,
     /// Members without data (garbd).
     pub arbitrators: Vec<Box<dyn WriteArbitrator + 'a>>,
+    /// In front of the nodes.
+    pub proxies: Vec<Box<dyn WriteProxy + 'a>>,
     pub look: Box<dyn Look + 'a>,
     pub authority: Authority,
     pub limits: Limits,

@@ -14,6 +14,7 @@ pub mod node;
 pub mod options;
 pub mod owner;
 pub mod provider_options;
+pub mod proxy;
 pub mod replication;
 pub mod rights;
 pub mod sessions;
@@ -28,9 +29,12 @@ pub use live_settings::{AfterRestart, LiveSetting};
 pub use logins::{HostLogins, Logins, logins};
 pub use machine::Machine;
 pub use node::{
-    Alive, CleartextLogin, NodeError, NodeSpec, ReadMember, ReadNode, Sessions, WriteMember, WriteNode,
+    Alive, CleartextLogin, Hook, NodeError, NodeSpec, ReadMember, ReadNode, Sessions, WriteMember, WriteNode,
 };
 pub use provider_options::{GaleraState, ProviderOptions};
+pub use proxy::{
+    AdminState, Carried, LiveProxy, ProxyError, ProxyServer, ProxySpec, ReadProxy, ServerName, WriteProxy,
+};
 pub use replication::{Channel, ChannelTls, ThreadState, TlsFiles};
 pub use sessions::{TcpSession, TcpSessions, tcp_sessions};
 pub use sst::{SstOptions, SstTls};

@@ -17,8 +17,8 @@ use crate::live_settings::{self, LiveSetting};
 use crate::logins::{self, Logins};
 use crate::machine::Machine;
 use crate::node::{
-    Alive, CA_FILE, CERT_FILE, CleartextLogin, KEY_FILE, NodeError, NodeSpec, ReadMember, ReadNode, Sessions,
-    WriteMember, WriteNode,
+    Alive, CA_FILE, CERT_FILE, CleartextLogin, Hook, KEY_FILE, NodeError, NodeSpec, ReadMember, ReadNode,
+    Sessions, WriteMember, WriteNode,
 };
 use crate::options::{self, Effective, Start, persisted};
 use crate::owner;
@@ -598,15 +598,34 @@ impl WriteNode for LiveNode {
         self.run_all(&replication::set_tls_files(files))
     }
 
-    fn hook(&mut self, drained: bool) -> Result<(), NodeError> {
-        let hook = if drained { &self.spec.drain } else { &self.spec.undrain };
-        hook.clone().map_or(Ok(()), |command| self.service(&command))
+    fn hook(&mut self, hook: &Hook<'_>) -> Result<(), NodeError> {
+        hook.command(&self.spec).map_or(Ok(()), |command| self.service(&command))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hook_is_told_of_what_it_is_for() {
+        let mut spec = NodeSpec::new("n1", "10.0.0.1");
+        spec.drain = Some(vec!["proxy-out".into(), "n1".into()]);
+        let hook = |is_drain| Hook { is_drain, change: "20261125-enable", step: "E2.n1" };
+        let words = hook(true).command(&spec).expect("it has one");
+        assert_eq!(words.first().map(String::as_str), Some("env"));
+        let told = [
+            "ACTION=drain",
+            "NODE=n1",
+            "ADDRESS=10.0.0.1",
+            "PORT=3306",
+            "CHANGE=20261125-enable",
+            "STEP=E2.n1",
+        ];
+        assert!(told.iter().all(|one| words.contains(&format!("SEALION_{one}"))), "{words:?}");
+        assert_eq!(words[words.len() - 2..], ["proxy-out", "n1"]);
+        assert_eq!(hook(false).command(&spec), None);
+    }
 
     /// An outsider was told to give `--ssl-ca` to `sealion rotate`, which has no such option.
     #[test]

@@ -124,6 +124,34 @@ impl NodeSpec {
     }
 }
 
+/// Why a program of the inventory, `drain` or `undrain`, is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hook<'a> {
+    /// Before the stop; else the node is back.
+    pub is_drain: bool,
+    /// The id of the plan.
+    pub change: &'a str,
+    pub step: &'a str,
+}
+
+impl Hook<'_> {
+    /// The program with what it is told, in its environment.
+    pub fn command(&self, spec: &NodeSpec) -> Option<Vec<String>> {
+        let program = if self.is_drain { &spec.drain } else { &spec.undrain };
+        let told = [
+            ("ACTION", if self.is_drain { "drain" } else { "undrain" }.to_owned()),
+            ("NODE", spec.name.to_string()),
+            ("ADDRESS", spec.address.clone()),
+            ("PORT", spec.port.to_string()),
+            ("CHANGE", self.change.to_owned()),
+            ("STEP", self.step.to_owned()),
+        ];
+        let told = told.map(|(name, value)| format!("SEALION_{name}={value}"));
+        // By env(1), which every host has: whatever runs commands there knows of no environment.
+        program.as_ref().map(|program| [vec!["env".to_owned()], told.to_vec(), program.clone()].concat())
+    }
+}
+
 /// Who is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sessions {
@@ -210,5 +238,5 @@ pub trait WriteNode: ReadNode + WriteMember {
     /// A running server takes these files, where its row of the capability table says that it can.
     fn set_tls_files(&mut self, files: &TlsFiles) -> Result<(), NodeError>;
     /// The inventory's hook, if it has one.
-    fn hook(&mut self, drained: bool) -> Result<(), NodeError>;
+    fn hook(&mut self, hook: &Hook<'_>) -> Result<(), NodeError>;
 }

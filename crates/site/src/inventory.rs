@@ -13,9 +13,11 @@ use host::{AgentProgram, PushedProgram, Remote, Service, SshTarget};
 use model::NodeName;
 use net::{ConnectOptions, Endpoint, SecretString, TlsOptions};
 use serde::{Deserialize, Serialize};
-use server::{LiveArbitrator, LiveNode, Machine, NodeSpec};
+use server::{LiveArbitrator, LiveNode, LiveProxy, Machine, NodeSpec, ProxySpec};
 
 use crate::OpsError;
+
+mod proxies;
 
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// More servers than one look is meant for; an inventory with more is a mistake.
@@ -41,6 +43,8 @@ pub struct Inventory {
     /// Members of a Galera cluster without data (garbd).
     #[serde(rename = "arbitrator", default, skip_serializing_if = "Vec::is_empty")]
     pub arbitrators: Vec<ArbitratorTable>,
+    #[serde(rename = "proxy", default, skip_serializing_if = "Vec::is_empty")]
+    pub proxies: Vec<ProxyTable>,
     /// Judged by the family of verbs that knows rules (`scan_ops::accepted`), with the lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedTable>,
@@ -176,6 +180,22 @@ pub struct ArbitratorTable {
     pub alive: Option<Vec<String>>,
 }
 
+/// `[[proxy]]`: a HAProxy in front of the nodes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProxyTable {
+    pub name: String,
+    /// Where its machine is, as ssh knows it; one without it is on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh: Option<String>,
+    /// Of level admin.
+    #[serde(default = "default_haproxy_socket")]
+    pub haproxy_socket: PathBuf,
+    /// `BACKEND/SERVER` of nodes that it reaches under another address than the inventory's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: BTreeMap<String, Vec<String>>,
+}
+
 /// `[[accepted]]`: a risk that somebody has accepted, as it is written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -197,7 +217,8 @@ struct Reached<'i> {
 }
 
 impl Reached<'_> {
-    fn machine(&mut self, name: &str, destination: &str) {
+    /// Who shares a destination shares a connection.
+    fn reach(&mut self, destination: &str) -> Machine {
         let remote = self.remotes.entry(destination.to_owned()).or_insert_with(|| {
             Arc::new(Remote::by_ssh(SshTarget {
                 ssh: self.ssh.command.clone(),
@@ -206,7 +227,12 @@ impl Reached<'_> {
                 agent: self.agent.clone(),
             }))
         });
-        self.machines.insert(NodeName::new(name), Machine::Elsewhere(Arc::clone(remote)));
+        Machine::Elsewhere(Arc::clone(remote))
+    }
+
+    fn machine(&mut self, name: &str, destination: &str) {
+        let machine = self.reach(destination);
+        self.machines.insert(NodeName::new(name), machine);
     }
 
     /// Each keeps what it has placed by itself: on one machine, two in one directory would take each other's keys for their own.
@@ -304,6 +330,9 @@ fn default_galera_port() -> u16 {
 fn default_defaults_file() -> PathBuf {
     "/etc/mysql/my.cnf".into()
 }
+fn default_haproxy_socket() -> PathBuf {
+    "/run/haproxy/admin.sock".into()
+}
 fn default_tls_dir() -> PathBuf {
     "/etc/mysql/ssl".into()
 }
@@ -372,6 +401,8 @@ pub struct Cluster {
     pub joining: Vec<NodeSpec>,
     /// Those of nodes that are not on this one.
     pub machines: BTreeMap<NodeName, Machine>,
+    /// In front of the nodes, with the machine of each.
+    pub proxies: Vec<(Machine, ProxySpec)>,
     pub login: ConnectOptions,
 }
 
@@ -485,6 +516,18 @@ impl Cluster {
             reached.refuse_shared(&nodes, &spec)?;
             arbitrators.push(spec);
         }
+        let mut proxies: Vec<(Machine, ProxySpec)> = Vec::new();
+        for table in inventory.proxies {
+            let (machine, spec) = (table.ssh.clone(), proxies::spec(table, &nodes, &at)?);
+            if proxies.iter().any(|(_, other)| other.name == spec.name) {
+                return Err(OpsError::usage(
+                    format!("two proxies of the inventory have the name {}", spec.name),
+                    "it must be different for each proxy",
+                    "give each proxy its own",
+                ));
+            }
+            proxies.push((machine.map_or(Machine::This, |destination| reached.reach(&destination)), spec));
+        }
         let machines = reached.machines;
         let (joining, nodes): (Vec<NodeSpec>, Vec<NodeSpec>) =
             nodes.into_iter().partition(|node| joining.contains(node.name.as_str()));
@@ -509,6 +552,7 @@ impl Cluster {
             arbitrators,
             joining,
             machines,
+            proxies,
             login,
         })
     }
@@ -548,8 +592,9 @@ impl Cluster {
     /// then asked of one says what was wrong.
     pub fn reach_machines(&self) {
         let is_asked = |name: &NodeName| self.nodes.iter().any(|node| node.name == *name);
-        let machines: Vec<&Machine> =
-            self.machines.iter().filter(|(name, _)| is_asked(name)).map(|(_, machine)| machine).collect();
+        let of_nodes = self.machines.iter().filter(|(name, _)| is_asked(name)).map(|(_, machine)| machine);
+        let of_proxies = self.proxies.iter().map(|(machine, _)| machine);
+        let machines: Vec<&Machine> = of_nodes.chain(of_proxies).collect();
         side_by_side(&machines, |machine| {
             if let Machine::Elsewhere(remote) = machine {
                 let _ = remote.facts_of_agent();
@@ -577,6 +622,10 @@ impl Cluster {
 
     pub fn live_node(&self, spec: &NodeSpec) -> LiveNode {
         LiveNode::on(self.machine_of(spec), spec.clone(), self.login_at(spec))
+    }
+
+    pub fn live_proxies(&self) -> Vec<LiveProxy> {
+        self.proxies.iter().map(|(machine, spec)| LiveProxy::on(machine, spec.clone())).collect()
     }
 
     /// The passphrase of the CA key, from its file.
@@ -843,6 +892,7 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
         arbitrators: vec![],
         joining: vec![],
         machines: BTreeMap::new(),
+        proxies: vec![],
         login,
     })
 }

@@ -16,7 +16,9 @@ use server::{GaleraFacts, NodeView, ReadMember, ReadNode};
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 use crate::OpsError;
-use crate::inventory::{ArbitratorTable, Cluster, ClusterTable, Inventory, LoginTable, NodeTable, SshTable};
+use crate::inventory::{
+    ArbitratorTable, Cluster, ClusterTable, Inventory, LoginTable, NodeTable, ProxyTable, SshTable,
+};
 
 /// A node of the lab is Synced within this time, or it has failed; an SST of the demo's data takes 5 s.
 const SYNCED_MS_MAX: u64 = 90_000;
@@ -198,6 +200,18 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
     Ok(Up { lab, cluster, inventory, app })
 }
 
+/// The proxy of a lab that has one.
+fn proxy_tables(lab: &Lab) -> Vec<ProxyTable> {
+    let has_one = lab.file.proxy;
+    let table = || ProxyTable {
+        name: lab::hosts::PROXY_HOST.into(),
+        ssh: Some(lab::hosts::PROXY_HOST.into()),
+        haproxy_socket: lab::proxy::socket(&lab.file.dir),
+        servers: BTreeMap::new(),
+    };
+    has_one.then(table).into_iter().collect()
+}
+
 /// The ssh that knows the hosts of a lab.
 fn ssh_words(lab: &Lab) -> Vec<String> {
     let ssh =
@@ -282,6 +296,7 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
                 alive: command("alive", &one.name),
             })
             .collect(),
+        proxies: proxy_tables(lab),
     };
     fs::create_dir_all(operator_dir)
         .map_err(|error| OpsError::internal(format!("cannot make {}", operator_dir.display()), error))?;

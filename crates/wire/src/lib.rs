@@ -14,6 +14,7 @@ pub mod escape;
 pub mod flavour;
 pub mod gcomm;
 pub mod greeting;
+pub mod haproxy;
 pub mod login;
 pub mod mysql_shape;
 pub mod packet;

@@ -67,6 +67,7 @@ pub fn demo(args: &DemoArgs) -> Result<u8, OpsError> {
             namespace,
             relay,
             hosts: false,
+            proxy: false,
             provider_options: String::new(),
             keep: args.keep,
         },

@@ -69,7 +69,7 @@ pub struct LabDownArgs {
   sealion lab fetch
   sealion lab fetch ssh")]
 pub struct LabFetchArgs {
-    /// galera-10.11, mariadb-11.8, mysql-9.7, mysql-5.5 or ssh
+    /// galera-10.11, mariadb-11.8, mysql-9.7, mysql-5.5, ssh or haproxy
     #[arg(default_value = "galera-10.11")]
     pub server: String,
 }
@@ -148,6 +148,7 @@ const NODES_MAX: u8 = 9;
   sealion lab up galera
   sealion lab up galera --hosts
   sealion lab up galera --tls --spare 1
+  sealion lab up galera --hosts --proxy
   sealion lab up replicas --server mysql
   sealion lab up mariadb --tls --dir /tmp/mylab")]
 pub struct LabUpArgs {
@@ -184,6 +185,9 @@ pub struct LabUpArgs {
     /// Add an arbitrator (garbd) to the cluster
     #[arg(long)]
     pub arbitrator: bool,
+    /// With --hosts: one more host, with HAProxy in front of the nodes (port 3306)
+    #[arg(long, requires = "hosts")]
+    pub proxy: bool,
     /// SST method of joiners; default: rsync, or mariabackup with --relay
     #[arg(long, value_enum, value_name = "METHOD")]
     pub sst: Option<Sst>,
@@ -201,7 +205,7 @@ the lab's inventory.")]
 pub struct LabExecArgs {
     #[command(flatten)]
     pub lab: LabDirArgs,
-    /// Of a lab with --hosts, where to run it: n1, n2, ..., or app, the host of applications; default: at the operator's
+    /// Of a lab with --hosts, where to run it: n1, n2, ..., proxy, or app, the host of applications; default: at the operator's
     #[arg(long, value_name = "HOST")]
     pub host: Option<String>,
     /// Program and its arguments
@@ -365,6 +369,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         namespace,
         relay,
         hosts: args.hosts,
+        proxy: args.proxy,
         provider_options: String::new(),
         keep: true,
     };
@@ -442,12 +447,19 @@ pub(super) fn print_connect(up: &labs::Up) {
 
 fn host_pid(file: &LabFile, host: &str) -> Result<i32, OpsError> {
     let of_node = || file.node(host)?.host_pid;
-    let pid = if host == ::lab::hosts::APP_HOST { file.app_host_pid } else { of_node() };
+    let pid = match host {
+        ::lab::hosts::APP_HOST => file.app_host_pid,
+        ::lab::hosts::PROXY_HOST => file.proxy_host_pid,
+        _ => of_node(),
+    };
     pid.ok_or_else(|| {
         let mut names: Vec<&str> =
             file.nodes.iter().filter(|node| node.host_pid.is_some()).map(|node| node.name.as_str()).collect();
         if file.app_host_pid.is_some() {
             names.push(::lab::hosts::APP_HOST);
+        }
+        if file.proxy_host_pid.is_some() {
+            names.push(::lab::hosts::PROXY_HOST);
         }
         let has = if names.is_empty() { "no hosts".to_owned() } else { names.join(", ") };
         OpsError::usage(

@@ -18,6 +18,7 @@ use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
     clients_gate, clients_gate_back, key_files, privileges, prove, require, requires_tls, retire, rights,
 };
+use crate::proxies;
 use crate::steps::EditParams;
 use crate::world::World;
 
@@ -100,6 +101,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let mut impact = impact(&steps, drafts.len(), &voters);
     impact.extend(accounts::impact(world, change, &accounts));
     impact.extend(shut_out);
+    impact.extend(proxies::impact(world, &steps));
     let restarted: std::collections::BTreeSet<NodeName> = steps
         .iter()
         .filter(|step| step.restarts_server && !step.no_op)

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{StepKind, fail, only_node, params};
 use crate::edit::{FileEdit, FileStand};
+use crate::proxies;
 use crate::world::World;
 
 pub struct Require;
@@ -61,8 +62,23 @@ impl StepKind for Require {
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let require: RequireParams = params(step)?;
         let name = only_node(step)?;
+        let wanted = require.wanted(direction);
+        // The first one shows it for all.
+        let is_first = wanted
+            && !world
+                .views()
+                .iter()
+                .any(|(_, view)| view.as_ref().is_ok_and(server::NodeView::requires_secure_transport));
+        let up = if is_first { proxies::seen_up(world, &name)? } else { vec![] };
         super::write(world, &name, &require.edit, direction)?;
-        world.node(&name)?.set_require_secure_transport(require.wanted(direction)).map_err(fail)
+        world.node(&name)?.set_require_secure_transport(wanted).map_err(fail)?;
+        let Some(why) = proxies::check_fails(world, &name, &up)? else { return Ok(()) };
+        world.node(&name)?.set_require_secure_transport(false).map_err(fail)?;
+        Err(fail(format!(
+            "{name} was set to refuse cleartext, a proxy's health check failed, and it was set back\n  why:  {why}: `option mysql-check user` of \
+             HAProxy logs in without TLS, and with every node so its clients would be sent nowhere\n  next: check without a login (`option tcp-check`), \
+             then sealion resume; or sealion undo"
+        )))
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {

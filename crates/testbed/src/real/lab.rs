@@ -38,8 +38,8 @@ impl LabSpec {
     pub const TWO_NODES: Self = Self { words: &["galera", "--nodes", "2"], nodes: 2 };
     /// Behind relays, as where packets may not be captured; transfers by mariabackup.
     pub const RELAY: Self = Self { words: &["galera", "--relay"], nodes: 3 };
-    /// Each node a host, reached by ssh, and an arbitrator on one more.
-    pub const HOSTS: Self = Self { words: &["galera", "--hosts", "--arbitrator"], nodes: 3 };
+    /// Each node a host, reached by ssh, with an arbitrator on one more, and HAProxy in front of them on another.
+    pub const HOSTS: Self = Self { words: &["galera", "--hosts", "--arbitrator", "--proxy"], nodes: 3 };
     /// A source and a replica.
     pub const REPLICAS: Self = Self { words: &["replicas"], nodes: 2 };
     pub const REPLICAS_OF_MYSQL: Self = Self { words: &["replicas", "--server", "mysql"], nodes: 2 };

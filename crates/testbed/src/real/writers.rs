@@ -9,6 +9,7 @@ use bench::writers::{self, Ack, Config, Outcome};
 use super::{Program, RealLab, wait_for};
 
 const WRITERS: u32 = 3;
+const POOLED: u32 = 2;
 const STOP_S_MAX: u64 = 60;
 /// A replica has what its source has within this time.
 const CATCH_UP_S_MAX: u64 = 30;
@@ -17,6 +18,7 @@ pub struct RealWriters<'l> {
     lab: &'l RealLab,
     program: Program,
     dir: PathBuf,
+    count: u32,
 }
 
 impl<'l> RealWriters<'l> {
@@ -28,6 +30,23 @@ impl<'l> RealWriters<'l> {
 
     /// The same, on these nodes: a replica takes no writes.
     pub fn start_on(lab: &'l RealLab, nodes: &[&str]) -> Self {
+        let chosen = lab.file().nodes.into_iter().filter(|node| nodes.contains(&node.name.as_str()));
+        let targets = chosen.map(|node| bench::Target {
+            name: node.name,
+            host: node.address.to_string(),
+            port: ::lab::layout::SQL_PORT,
+        });
+        Self::start_at(lab, targets.collect(), 0)
+    }
+
+    /// Through the lab's proxy, with pooled ones beside them.
+    pub fn start_behind_proxy(lab: &'l RealLab) -> Self {
+        let host = ::lab::hosts::proxy_address(lab.file().number).to_string();
+        let target = bench::Target { name: "proxy".into(), host, port: ::lab::layout::SQL_PORT };
+        Self::start_at(lab, vec![target], POOLED)
+    }
+
+    fn start_at(lab: &'l RealLab, targets: Vec<bench::Target>, pooled: u32) -> Self {
         let mut session = lab.sql("n1").expect("n1 answers");
         // MySQL has no comments of schemas.
         let has_comments = session.server_version().contains("MariaDB");
@@ -38,24 +57,14 @@ impl<'l> RealWriters<'l> {
         }
         let dir = lab.home().join("w");
         std::fs::create_dir_all(&dir).expect("the test's own directory");
-        let chosen = lab.file().nodes.into_iter().filter(|node| nodes.contains(&node.name.as_str()));
-        let targets = chosen.map(|node| bench::Target {
-            name: node.name,
-            host: node.address.to_string(),
-            port: ::lab::layout::SQL_PORT,
-        });
-        let config = Config {
-            targets: targets.collect(),
-            writers: WRITERS,
-            out_dir: dir.clone(),
-            canary: "kept".into(),
-        };
+        let count = WRITERS + pooled;
+        let config = Config { targets, writers: count, pooled, out_dir: dir.clone(), canary: "kept".into() };
         let path = dir.join("config.json");
         std::fs::write(&path, serde_json::to_string(&config).expect("plain fields")).expect("writable");
         let _ = std::fs::remove_file(writers::outcome_path(&dir));
         let words = [path.display().to_string(), lab.dir.join("app.cnf").display().to_string()];
         let program = lab.start(&["__writers", &words[0], &words[1]], None);
-        let started = Self { lab, program, dir };
+        let started = Self { lab, program, dir, count };
         let earlier = started.acks().len();
         let going = wait_for(Duration::from_secs(20), || (started.acks().len() > earlier + 20).then_some(()));
         assert!(going.is_some(), "the writers get nothing acknowledged: {}", started.program.stderr());
@@ -64,7 +73,7 @@ impl<'l> RealWriters<'l> {
 
     /// All that was acknowledged so far, in this run and those before it.
     pub fn acks(&self) -> Vec<Ack> {
-        (0..WRITERS)
+        (0..self.count)
             .flat_map(|writer| writers::read_log(&writers::log_path(&self.dir, writer)).unwrap_or_default())
             .collect()
     }
@@ -72,11 +81,11 @@ impl<'l> RealWriters<'l> {
     /// Ends them, and looks for every acknowledged write on every node.
     #[track_caller]
     pub fn stop_and_audit(self) -> Outcome {
-        let (lab, dir) = (self.lab, self.dir.clone());
+        let (lab, dir, count) = (self.lab, self.dir.clone(), self.count);
         let acks = {
             let said = self.program.finish(Duration::from_secs(STOP_S_MAX)).exits(0);
             lab.ended(said);
-            (0..WRITERS)
+            (0..count)
                 .flat_map(|writer| writers::read_log(&writers::log_path(&dir, writer)).expect("a log"))
                 .collect::<Vec<_>>()
         };

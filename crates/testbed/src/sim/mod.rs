@@ -18,6 +18,7 @@ pub mod manual_setup;
 pub mod node;
 pub mod operator;
 pub mod process;
+pub mod proxy;
 pub mod rig;
 pub mod rng;
 pub mod transfer;

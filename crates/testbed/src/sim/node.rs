@@ -8,7 +8,7 @@ use model::{Clock, NodeName};
 use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
-    Alive, Channel, ChannelTls, CleartextLogin, LiveSetting, Logins, NodeError, NodeSpec, NodeView,
+    Alive, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting, Logins, NodeError, NodeSpec, NodeView,
     ReadMember, ReadNode, Sessions, TlsFiles, WriteMember, WriteNode, owner,
 };
 
@@ -293,6 +293,7 @@ impl WriteMember for SimNode {
             }
         }
         let mut world = self.shared.borrow_mut();
+        world.watch_proxies_at_stop(self.index);
         if world.is_serving(self.index) && world.sessions(self.index).busy > 0 {
             let name = world.servers[self.index].name();
             let line =
@@ -357,7 +358,7 @@ impl WriteNode for SimNode {
         self.change("reload", |world| world.reload(self.index))
     }
 
-    fn hook(&mut self, _: bool) -> Result<(), NodeError> {
+    fn hook(&mut self, _: &Hook<'_>) -> Result<(), NodeError> {
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ use change_ops::roll::{self, Settings};
 use change_ops::unfinished::continuation;
 use model::{Change, Clock, Look, NodeName, Plan};
 use net::SecretString;
-use server::{WriteArbitrator, WriteNode};
+use server::{WriteArbitrator, WriteNode, WriteProxy};
 use site::OpsError;
 use tempfile::TempDir;
 
@@ -22,6 +22,7 @@ use super::arbitrator::SimArbitrator;
 use super::fault::Killed;
 use super::look::SimLook;
 use super::node::SimNode;
+use super::proxy::SimProxy;
 use super::rig::{End, Rig, memory_dir};
 use super::world::{Shared, SimClock};
 
@@ -231,6 +232,10 @@ impl ClusterAccess for Operator {
         let arbitrator =
             |&index| Box::new(SimArbitrator::new(&self.shared, index)) as Box<dyn WriteArbitrator>;
         self.inventory.iter().filter(|&&index| self.is_arbitrator(index)).map(arbitrator).collect()
+    }
+
+    fn proxies(&self) -> Vec<Box<dyn WriteProxy + '_>> {
+        SimProxy::all(&self.shared)
     }
 
     fn look(&self) -> Box<dyn Look + '_> {

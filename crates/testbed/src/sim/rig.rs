@@ -20,6 +20,7 @@ use super::arbitrator::SimArbitrator;
 use super::fault::{Fault, Instant, Killed};
 use super::look::SimLook;
 use super::node::SimNode;
+use super::proxy::SimProxy;
 use super::world::{Shared, SimClock, World};
 
 const PASSPHRASE: &str = "correct horse battery staple";
@@ -162,6 +163,7 @@ impl Rig {
             topology: &providers::GALERA,
             nodes: nodes.collect(),
             arbitrators: arbitrators.collect(),
+            proxies: SimProxy::all(&self.shared),
             look: Box::new(SimLook {
                 shared: self.shared.clone(),
                 blind: self.blind,

@@ -15,6 +15,7 @@ use super::disk::{Entry, MYSQL, ROOT};
 use super::fault::Faults;
 use super::links::{Attempt, Gossip, Wire};
 use super::process::Server;
+use super::proxy::HaProxy;
 use super::rng::Rng;
 use super::transfer::Transfer;
 
@@ -67,6 +68,8 @@ pub struct World {
     /// garbd processes that are members and not among the servers: the inventory does not name them. They never fail here.
     pub strange_arbitrators: usize,
     pub app: App,
+    /// In front of the servers.
+    pub proxies: Vec<HaProxy>,
     /// One list for all: accounts are written in total order.
     pub accounts: Vec<Account>,
     /// Connected to every server beside the application.
@@ -147,6 +150,7 @@ impl World {
             storm_until_ms: 0,
             strange_arbitrators: 0,
             app: App::default(),
+            proxies: vec![],
             accounts: accounts(),
             other_clients: vec![],
             passing_clients: vec![],

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
+use server::{AdminState, LiveProxy, Machine, ProxySpec, ReadProxy};
 use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot, wait_for};
 
 fn links(lab: &RealLab) -> Vec<Value> {
@@ -45,6 +46,23 @@ fn without_agent(lab: &RealLab, name: &str, more: &str) -> String {
 fn copies(lab: &RealLab) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(lab.dir.join(".cache/sealion-agent")) else { return vec![] };
     entries.flatten().map(|entry| entry.path()).collect()
+}
+
+/// What HAProxy itself says of each node.
+fn behind_proxy(lab: &RealLab) -> Vec<(String, AdminState, String)> {
+    let socket = ::lab::proxy::socket(&lab.dir);
+    let spec = ProxySpec { name: "proxy".into(), socket, servers: [].into() };
+    let servers = LiveProxy::on(&Machine::This, spec).servers().expect("HAProxy answers");
+    servers.into_iter().map(|one| (one.name.to_string(), one.admin, one.status)).collect()
+}
+
+/// How often HAProxy has written that a node was drained, and that it was set ready again.
+fn drains(lab: &RealLab, node: &str) -> (usize, usize) {
+    let log = fs::read_to_string(lab.dir.join("proxy/haproxy.log")).expect("there");
+    let count = |what: &str| {
+        log.lines().filter(|line| line.contains(&format!("Server galera/{node} {what}"))).count()
+    };
+    (count("enters drain state"), count("is UP (leaving forced drain)"))
 }
 
 #[test]
@@ -104,8 +122,27 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     assert!(fs::read(copy).expect("there") == ours, "it was not replaced");
     fs::remove_file(copy).expect("ours");
 
-    lab.now("enable, while an application writes");
-    let writers = RealWriters::start(&lab);
+    lab.now("a node that somebody has taken out of the proxy is left there, and the change is refused");
+    let up = |node: &str| (format!("galera/{node}"), AdminState::Ready, "UP".to_owned());
+    let all_up = ["n1", "n2", "n3"].map(up);
+    assert_eq!(behind_proxy(&lab), all_up);
+    let tell = |state: &str| {
+        let command = format!("set server galera/n2 state {state}\n");
+        let socket = net::Endpoint::unix(::lab::proxy::socket(&lab.dir));
+        let said =
+            net::ask(&socket, command.as_bytes(), 1024, Duration::from_secs(5)).expect("HAProxy answers");
+        assert_eq!(String::from_utf8_lossy(&said).trim(), "");
+    };
+    tell("maint");
+    let refused = lab.run(&["plan", "enable"]);
+    assert!(refused.code == Some(6) && refused.stderr.contains("galera/n2 in maint already"), "{refused}");
+    assert_eq!(behind_proxy(&lab)[1].1, AdminState::Maint);
+    tell("ready");
+    let back = wait_for(Duration::from_secs(20), || (behind_proxy(&lab) == all_up).then_some(()));
+    assert!(back.is_some(), "{:?}", behind_proxy(&lab));
+
+    lab.now("enable, while applications write through the proxy");
+    let writers = RealWriters::start_behind_proxy(&lab);
     let hash = lab.plan_hash("enable");
     let said = lab.run(&["enable", "--yes", &hash[..12]]).exits(0);
     assert!(said.stderr.contains("E6") || said.stdout.contains("E6"), "{said}");
@@ -117,6 +154,10 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     let outcome = writers.stop_and_audit();
     assert!(outcome.acknowledged > 100, "{outcome:?}");
     assert_eq!(outcome.failed, 0, "{outcome:?}");
+    for node in ["n1", "n2", "n3"] {
+        assert_eq!(drains(&lab, node), (2, 2), "{node} in two rounds");
+    }
+    assert_eq!(behind_proxy(&lab), all_up);
 
     lab.now("nothing of sealion's runs on the hosts, but while it looks");
     let look = lab.start(&["status", "--look-ms", "5000"], None);
@@ -131,6 +172,8 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     let gone = wait_for(Duration::from_secs(30), || copies(&lab).is_empty().then_some(()));
     assert!(gone.is_some(), "{:?}", copies(&lab));
     lab.all_synced(Duration::from_secs(60));
+    assert_eq!(behind_proxy(&lab), all_up);
+    assert!(drains(&lab, "n1").0 > 2, "it was restarted undrained");
     assert!(lab.files() == before, "a file is not as it was");
     // What is ours of the lab's directory; the lab removes its own only.
     for path in [&pushed, &kept] {

@@ -38,6 +38,7 @@ mod prove_relay;
 mod prove_secrets;
 mod prove_sniff;
 mod prove_tour;
+mod proxy_sim;
 mod refusals_sim;
 mod retries_sim;
 mod sim_behaviours;

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use server::{Alive, GaleraFacts, GaleraState, NodeError, NodeView, WriteNode};
 
 use super::round;
-use crate::drain::drained;
+use crate::drain::{drained, hook};
 use crate::files::{finish_placing, sound};
 use crate::galera::join::Members;
 use crate::galera::{quorum, wait};
+use crate::proxies;
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::{World, sleep};
 
@@ -310,12 +311,18 @@ fn leave(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<(), Step
     let view = world.node(name)?.view();
     match &view {
         Ok(view) if view.is_ready() => {
-            let node = world.node(name)?;
-            round::mark(node, &step.id.0)?;
-            if view.variable("wsrep_desync") != Some("ON") {
-                node.set_desync(true).map_err(fail)?;
+            // Clients may have come to it by a proxy since it joined.
+            let before = round::kept(world.node(name)?)?;
+            let kept = proxies::remember(world, name, before)?;
+            round::mark(world.node(name)?, &step.id.0, &kept)?;
+            if let Err(error) = proxies::drain(world, name, &kept) {
+                round::serves_on(world, name, step)?;
+                return Err(error);
             }
-            node.hook(true).map_err(fail)?;
+            if view.variable("wsrep_desync") != Some("ON") {
+                world.node(name)?.set_desync(true).map_err(fail)?;
+            }
+            hook(world, name, step, true)?;
             let gone = drained(world, name, SIGN).and_then(|note| {
                 world.say(&format!("{name}: {note}"));
                 // Draining takes its time: another node may have failed since the pre-check.
@@ -323,7 +330,7 @@ fn leave(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<(), Step
                 if reasons.is_empty() { Ok(()) } else { Err(fail(blocked(name, "stopped", &reasons))) }
             });
             if let Err(error) = gone {
-                round::back_in_service(world.node(name)?)?;
+                round::serves_on(world, name, step)?;
                 return Err(error);
             }
         }
@@ -331,9 +338,8 @@ fn leave(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<(), Step
         Err(NodeError::Down { .. }) => {
             // One that has crashed may be started again by its manager, with the options and keys of the moment. A manager that
             // has nothing to stop may say so.
-            let node = world.node(name)?;
-            let _ = node.stop();
-            return forget(node);
+            let _ = world.node(name)?.stop();
+            return has_left(world, name);
         }
         Err(NodeError::Silent { .. }) if is_marked(world.node(name)?)? => {}
         Err(error) => return Err(fail(error)),
@@ -341,6 +347,20 @@ fn leave(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<(), Step
     let process = world.node(name)?.process();
     world.node(name)?.stop().map_err(fail)?;
     round::has_ended(world, name, process.as_ref())?;
+    has_left(world, name)
+}
+
+/// The proxies have it as before, once their health checks see that it is gone.
+fn has_left(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+    let kept = round::kept(world.node(name)?)?;
+    let began = world.node(name)?.now_ms();
+    while !kept.is_empty()
+        && !proxies::seen_up(world, name)?.is_empty()
+        && world.node(name)?.now_ms() - began < world.limits.proxy_checks_ms
+    {
+        sleep(world, SETTLE_POLL_MS);
+    }
+    proxies::put_back(world, name, &kept)?;
     forget(world.node(name)?)
 }
 

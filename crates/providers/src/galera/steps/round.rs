@@ -8,10 +8,11 @@ use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 use server::{GaleraFacts, NodeError, NodeView, WriteNode};
 
-use crate::drain::drained;
+use crate::drain::{drained, hook};
 use crate::edit::{FileEdit, FileStand};
 use crate::files::sound;
 use crate::galera::{quorum, wait};
+use crate::proxies::{self, Kept};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::{World, sleep};
 
@@ -90,25 +91,56 @@ pub fn marker(node: &dyn WriteNode) -> PathBuf {
     node.spec().state_dir.join("drained")
 }
 
-const MARKER_BYTES_MAX: u64 = 4096;
-/// In the marker, once nobody works there any more.
+const MARKER_BYTES_MAX: u64 = 64 * 1024;
+/// Behind the step in the marker, once nobody works there any more.
 const DRAINED: &str = " drained";
 
-fn marked(node: &dyn WriteNode) -> Result<Option<String>, StepError> {
-    let bytes = node.host().read(&marker(node), MARKER_BYTES_MAX).map_err(fail)?;
-    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+/// What the marker says.
+#[derive(Debug, Default)]
+struct Marked {
+    is_drained: bool,
+    /// How the proxies had the node before.
+    kept: Vec<Kept>,
 }
 
-pub fn mark(node: &mut dyn WriteNode, text: &str) -> Result<(), StepError> {
+fn marked(node: &dyn WriteNode) -> Result<Option<Marked>, StepError> {
+    let Some(bytes) = node.host().read(&marker(node), MARKER_BYTES_MAX).map_err(fail)? else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let mut lines = text.lines();
+    let is_drained = lines.next().is_some_and(|step| step.ends_with(DRAINED));
+    let kept = lines.map(|line| {
+        Kept::of_line(line).ok_or_else(|| {
+            fail(format!(
+                "{} on {} cannot be read\n  why:  its line \"{}\" says nothing of a proxy\n  next: see how the proxies have {} (`show servers state`), \
+                 remove that line, then sealion resume",
+                marker(node).display(),
+                node.name(),
+                line.escape_default(),
+                node.name()
+            ))
+        })
+    });
+    Ok(Some(Marked { is_drained, kept: kept.collect::<Result<_, _>>()? }))
+}
+
+pub fn mark(node: &mut dyn WriteNode, step: &str, kept: &[Kept]) -> Result<(), StepError> {
     let path = marker(node);
+    let lines: Vec<String> = std::iter::once(step.to_owned()).chain(kept.iter().map(Kept::to_line)).collect();
     let host = node.write_host();
     host.make_dir(&node.spec().state_dir, 0o700, None)
-        .and_then(|()| host.write(&path, text.as_bytes(), Some(0o600), None))
+        .and_then(|()| host.write(&path, lines.join("\n").as_bytes(), Some(0o600), None))
         .map_err(fail)
 }
 
+/// What the proxies had before; nothing where sealion has not drained the node.
+pub fn kept(node: &dyn WriteNode) -> Result<Vec<Kept>, StepError> {
+    marked(node).map(|marked| marked.unwrap_or_default().kept)
+}
+
 fn ours(node: &dyn WriteNode) -> Result<bool, StepError> {
-    marked(node).map(|text| text.is_some())
+    marked(node).map(|marked| marked.is_some())
 }
 
 /// Whether sealion took the node out of service and has not brought it back; also where that cannot be read.
@@ -124,7 +156,7 @@ fn reasons_against_silent(
     views: &quorum::Views,
     round: &RoundParams,
 ) -> Result<Vec<String>, StepError> {
-    let was_drained = marked(world.node(name)?)?.is_some_and(|text| text.ends_with(DRAINED));
+    let was_drained = marked(world.node(name)?)?.is_some_and(|marked| marked.is_drained);
     if was_drained && quorum::is_no_member(name, views) {
         return Ok(quorum::may_start(name, views, true, round.allowed()));
     }
@@ -142,6 +174,14 @@ fn reasons_against_silent(
     Ok(reasons)
 }
 
+/// When it is asked whether a node may be stopped.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    direction: Direction,
+    /// It was taken out of service, and the stop is next.
+    is_drained: bool,
+}
+
 /// Why `name` may not be stopped now. Others are given a while to be in step again: a donor can be back a moment after
 /// its joiner, and the answers of several nodes are never of one moment.
 fn reasons_against(
@@ -149,6 +189,7 @@ fn reasons_against(
     name: &NodeName,
     is_ours: bool,
     round: &RoundParams,
+    at: Moment,
 ) -> Result<Vec<String>, StepError> {
     let began = world.node(name)?.now_ms();
     loop {
@@ -156,9 +197,16 @@ fn reasons_against(
         let arbitrators = world.arbitrator_views();
         let target = views.iter().find(|(other, _)| other == name).map(|(_, view)| view);
         let mut reasons = match target {
+            // What is down serves no clients of a proxy.
             Some(Err(NodeError::Down { .. })) => quorum::may_start(name, &views, false, round.allowed()),
             Some(Err(NodeError::Silent { .. })) => reasons_against_silent(world, name, &views, round)?,
-            _ => quorum::may_stop(name, &views, &arbitrators, is_ours, round.allowed()),
+            _ => {
+                let mut reasons = quorum::may_stop(name, &views, &arbitrators, is_ours, round.allowed());
+                let kept = kept(world.node(name)?)?;
+                let is_drained = at.is_drained;
+                reasons.extend(proxies::reasons_against(world, name, at.direction, &kept, is_drained)?);
+                reasons
+            }
         };
         reasons.extend(quorum::against_arbitrators(&arbitrators, round.allowed()));
         if reasons.is_empty() || world.node(name)?.now_ms() - began > SETTLE_MS_MAX {
@@ -272,7 +320,8 @@ impl StepKind for Round {
                 StepCheck::Ready
             });
         }
-        let mut reasons = reasons_against(world, &name, is_ours, &round)?;
+        let mut reasons =
+            reasons_against(world, &name, is_ours, &round, Moment { direction, is_drained: false })?;
         reasons.extend(unsound_files(world, &name, &round, direction)?);
         if reasons.is_empty() {
             return Ok(StepCheck::Ready);
@@ -306,34 +355,40 @@ impl StepKind for Round {
             // It serves, and only we are not let in: it must not be stopped undrained.
             Err(error) => return Err(fail(error)),
         }
-        let node = world.node(&name)?;
         if let Ok(view) = view {
             if round.differs(&view, direction).is_none() {
                 // Killed after the start, or before the stop: the process runs with what is wished already.
-                back_in_service(node)?;
-                return wait::synced(world, &name).map(|_| ());
+                return back_in_service(world, &name, step);
             }
-            mark(node, &step.id.0)?;
+            // On the node before a proxy is told: whoever continues knows what was there.
+            let before = kept(world.node(&name)?)?;
+            let kept = proxies::remember(world, &name, before)?;
+            mark(world.node(&name)?, &step.id.0, &kept)?;
+            if let Err(error) = proxies::drain(world, &name, &kept) {
+                serves_on(world, &name, step)?;
+                return Err(error);
+            }
+            let node = world.node(&name)?;
             // Not by wsrep_desync_count: a donor counts there too, and is in service again when it has served.
             if !is_desynced(&view) {
                 node.set_desync(true).map_err(fail)?;
             }
-            node.hook(true).map_err(fail)?;
+            hook(world, &name, step, true)?;
             let note = match drained(world, &name, SIGN) {
                 Ok(note) => note,
                 Err(error) => {
-                    // It serves on, whichever way the change goes.
-                    back_in_service(world.node(&name)?)?;
+                    serves_on(world, &name, step)?;
                     return Err(error);
                 }
             };
             world.say(&format!("{name}: {note}"));
-            mark(world.node(&name)?, &format!("{}{DRAINED}", step.id))?;
+            mark(world.node(&name)?, &format!("{}{DRAINED}", step.id), &kept)?;
             // Draining takes its time: another node may have failed since the pre-check.
-            let mut reasons = reasons_against(world, &name, true, &round)?;
+            let mut reasons =
+                reasons_against(world, &name, true, &round, Moment { direction, is_drained: true })?;
             reasons.extend(unsound_files(world, &name, &round, direction)?);
             if !reasons.is_empty() {
-                back_in_service(world.node(&name)?)?;
+                serves_on(world, &name, step)?;
                 return Err(fail(format!(
                     "{name} was drained and is not stopped\n  why:  {}\n  next: fix that, then sealion resume",
                     reasons.join("\n        ")
@@ -350,7 +405,7 @@ impl StepKind for Round {
                 None => error,
             });
         }
-        back_in_service(world.node(&name)?)
+        back_in_service(world, &name, step)
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
@@ -407,13 +462,46 @@ fn is_desynced(view: &NodeView) -> bool {
     view.variable("wsrep_desync") == Some("ON")
 }
 
-pub fn back_in_service(node: &mut dyn WriteNode) -> Result<(), StepError> {
-    if !ours(node)? {
+/// The marker goes last: until then whoever continues comes here again.
+fn back_in_service(world: &mut World<'_>, name: &NodeName, step: &Step) -> Result<(), StepError> {
+    let is_ours = ours(world.node(name)?)?;
+    if is_ours {
+        sync_again(world.node(name)?)?;
+    }
+    wait::synced(world, name)?;
+    let kept = kept(world.node(name)?)?;
+    if is_ours {
+        hook(world, name, step, false)?;
+        proxies::put_back(world, name, &kept)?;
+    }
+    proxies::wait_up(world, name, &kept)?;
+    unmark(world, name)
+}
+
+/// The same for a node that was not stopped, whichever way the change goes. Another error is to be told: nobody waits for anything.
+pub fn serves_on(world: &mut World<'_>, name: &NodeName, step: &Step) -> Result<(), StepError> {
+    if !ours(world.node(name)?)? {
         return Ok(());
     }
+    let node = world.node(name)?;
+    sync_again(node)?;
+    hook(world, name, step, false)?;
+    let kept = kept(world.node(name)?)?;
+    proxies::put_back(world, name, &kept)?;
+    unmark(world, name)
+}
+
+fn sync_again(node: &mut dyn WriteNode) -> Result<(), StepError> {
     if is_desynced(&node.view().map_err(fail)?) {
         node.set_desync(false).map_err(fail)?;
     }
-    node.hook(false).map_err(fail)?;
+    Ok(())
+}
+
+fn unmark(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+    let node = world.node(name)?;
+    if !ours(node)? {
+        return Ok(());
+    }
     node.write_host().remove(&marker(node)).map_err(fail)
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use server::{NodeError, NodeView, ThreadState};
 
 use super::live_files::served_is_ours;
+use crate::drain::hook;
 use crate::edit::{FileEdit, FileStand};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::World;
@@ -73,7 +74,7 @@ impl StepKind for Restart {
         match world.node(&name)?.view() {
             Ok(view) if ssl_cert(&view) == wish.wanted(direction) => {}
             Ok(_) => {
-                world.node(&name)?.hook(true).map_err(fail)?;
+                hook(world, &name, step, true)?;
                 let told = quiet(world, &name)?;
                 world.say(&told);
                 world.notes.push(told);
@@ -83,7 +84,7 @@ impl StepKind for Restart {
             Err(NodeError::Down { .. }) => start(world, &name)?,
             Err(error) => return Err(fail(error)),
         }
-        world.node(&name)?.hook(false).map_err(fail)
+        hook(world, &name, step, false)
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
