@@ -92,6 +92,9 @@ impl Topology for Galera {
                 Ok(_) => "; sealion took it out of service, to bring it back: SET GLOBAL wsrep_desync=OFF",
                 Err(_) => "; sealion took it out of service before",
             };
+            for (proxy, server, state) in steps::round::out_at_proxies(node) {
+                line += &format!("; at the proxy {proxy}: set server {server} state {state}");
+            }
         }
         line
     }

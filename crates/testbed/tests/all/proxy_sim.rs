@@ -254,6 +254,21 @@ fn a_health_check_that_fails_when_cleartext_is_refused_stops_at_the_first_node()
     is_as_before(&rig, "resumed");
 }
 
+#[test]
+fn who_abandons_a_change_is_told_what_is_drained_where() {
+    let base = rig();
+    let (plan, moments) = rehearsed(&base);
+    let rig = base.fork(SEED);
+    rig.plan(&enable()).expect("a plan");
+    rig.arm(Some((at(&moments, "stop"), Fault::KillSealion)));
+    rig.apply(&plan);
+    rig.arm(None);
+    let mut world = rig.provider_world("");
+    let topology = world.topology;
+    let said = topology.standing(&mut *world.nodes[1]);
+    assert!(said.contains("at the proxy inner: set server galera/db2 state ready"), "{said}");
+}
+
 /// Between the drain and the node's return a person takes it out for good.
 #[test]
 fn what_a_person_sets_meanwhile_is_left() {

@@ -6,7 +6,7 @@ use change::{Direction, StepCheck, StepError};
 use host::ProcessFacts;
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
-use server::{GaleraFacts, NodeError, NodeView, WriteNode};
+use server::{AdminState, GaleraFacts, NodeError, NodeView, WriteNode};
 
 use crate::drain::{drained, hook};
 use crate::edit::{FileEdit, FileStand};
@@ -146,6 +146,13 @@ fn ours(node: &dyn WriteNode) -> Result<bool, StepError> {
 /// Whether sealion took the node out of service and has not brought it back; also where that cannot be read.
 pub fn is_out_of_service(node: &dyn WriteNode) -> bool {
     ours(node).unwrap_or(true)
+}
+
+/// Where sealion has drained the node and not put it back: the proxy, the server there, and the state that it had.
+pub fn out_at_proxies(node: &dyn WriteNode) -> Vec<(String, String, &'static str)> {
+    let kept = kept(node).unwrap_or_default();
+    let ours = kept.into_iter().filter(|one| one.was == AdminState::Ready);
+    ours.map(|one| (one.proxy, one.server.to_string(), one.was.word())).collect()
 }
 
 /// Why a node that does not answer, and is not known to be down, may not be stopped; nothing, if sealion has drained it and
