@@ -1509,10 +1509,11 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l relay -d 'Observe traffic through relays, as is done where packets may not be captured'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l hosts -d 'Make each node a host of its own, with a network and a sshd, and reach it by ssh only'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l arbitrator -d 'Add an arbitrator (garbd) to the cluster'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l proxy -d 'With --hosts: one more host, with HAProxy in front of the nodes (port 3306)'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l dir -d 'Directory of the lab' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l host -d 'Of a lab with --hosts, where to run it: n1, n2, ..., or app, the host of applications; default: at the operator\'s' -r
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l host -d 'Of a lab with --hosts, where to run it: n1, n2, ..., proxy, or app, the host of applications; default: at the operator\'s' -r
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l format -r -f -a "table\t''
 json\t''

@@ -147,6 +147,10 @@ pub fn problems(world: &mut World<'_>, plan: &Plan) -> Vec<Problem> {
     }
     for step in plan.steps.iter().filter(|step| !step.no_op && step.restarts_server) {
         for name in &step.nodes {
+            // Nobody is served by one that is to join, or by an arbitrator.
+            if step.kind == crate::galera::JOIN || world.arbitrator(name).is_some() {
+                continue;
+            }
             if !DRAINING.contains(&step.kind.as_str()) {
                 problems.push(problem(
                     name,
