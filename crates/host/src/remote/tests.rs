@@ -9,6 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 use proptest::prelude::*;
 
+use super::frames::PROTOCOL;
 use super::*;
 use crate::Local;
 
@@ -133,12 +134,32 @@ fn an_agent_that_looks_changes_nothing() {
     assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), 1);
 }
 
+/// A program is asked for its version and nothing else, here and at the other end; one that is not there is an answer.
+#[test]
+fn a_program_says_its_version() {
+    // Of coreutils: `false` fails whatever it is asked.
+    let (says, fails) = (std::path::Path::new("/usr/bin/env"), std::path::Path::new("/bin/false"));
+    let limit = Duration::from_secs(5);
+    let connection = agent(AgentMode::Read);
+    let far = |path: &std::path::Path| {
+        let request = Request::VersionOf { program: path.into(), limit_ms: 5000 };
+        connection.call(request, vec![], ANSWER_MAX).expect("an answer").answer
+    };
+    let said = Local.version_of(says, limit).expect("it says").expect("it is there");
+    assert!(said.contains("env"), "{said}");
+    assert!(matches!(far(says), Answer::Text { text } if text == said));
+    let absent = std::path::Path::new("/usr/bin/no-such-program");
+    assert_eq!(Local.version_of(absent, limit).expect("an answer"), None);
+    assert!(matches!(far(absent), Answer::Absent));
+    assert!(Local.version_of(fails, limit).is_err() && matches!(far(fails), Answer::HostError { .. }));
+}
+
 #[test]
 fn another_version_is_refused_with_both_numbers() {
     let connection = agent(AgentMode::Read);
     let reply = connection.call(Request::Hello { protocol: 99 }, vec![], ANSWER_MAX).expect("an answer");
     let Answer::Refused { why } = reply.answer else { panic!("{:?}", reply.answer) };
-    assert!(why.contains("version 1") && why.contains("99"), "{why}");
+    assert!(why.contains(&format!("version {PROTOCOL}")) && why.contains("99"), "{why}");
 }
 
 #[test]

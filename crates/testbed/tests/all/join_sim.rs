@@ -158,6 +158,14 @@ fn a_server_that_runs_is_not_touched() {
         &["n4: its server runs, and is no member of this cluster", "wsrep_on is OFF", "would be replaced"],
     );
     refuses(
+        |world| {
+            world.found(SPARE);
+            world.servers[SPARE].refuses_login = true;
+            world.forbids_plain_beside_strict = false;
+        },
+        &["n4: its server runs, and does not let sealion in", "1045"],
+    );
+    refuses(
         |world| world.servers[SPARE].manager_is_silent = true,
         &["n4: its server is not known to be stopped", "the service manager does not answer"],
     );
