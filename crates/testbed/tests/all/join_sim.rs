@@ -378,6 +378,23 @@ fn two_members_can_take_a_third_and_let_it_go_again() {
     assert_eq!((world.violations.clone(), world.app.failed), (vec![], 0));
 }
 
+/// A member that serves and does not answer for a while is not stopped; when it moves again, the undo goes on.
+#[test]
+fn a_new_member_that_may_serve_is_not_stopped_undrained() {
+    let rig = Rig::beside_a_spare(SEED);
+    let operator = Operator::new(&rig, "root@db1");
+    assert!(operator.apply(&operator.plan(&join()).expect("a plan")).is_complete());
+    rig.shared.borrow_mut().freeze(SPARE, 90_000);
+    let end = operator.go_on(Some(Direction::Back));
+    assert!(end.text().contains("it may serve clients"), "{end:?}");
+    assert_eq!(rig.shared.borrow().stops, Vec::<usize>::new());
+    rig.shared.borrow_mut().advance(120_000);
+    let end = operator.go_on(Some(Direction::Back));
+    assert!(end.is_complete(), "{end:?}");
+    let world = rig.shared.borrow();
+    assert_eq!((world.letters(), world.stops.clone()), ("SSS-".into(), vec![SPARE]));
+}
+
 /// A transfer of many hours is waited for and told; it is no reason to give up.
 #[test]
 fn a_transfer_that_takes_long_is_waited_for() {
