@@ -969,6 +969,21 @@ mod tests {
     }
 
     #[test]
+    fn a_node_that_is_no_member_yet_is_kept_apart_until_it_is_admitted() {
+        let both =
+            "[[node]]\nname='n1'\naddress='a'\n[[node]]\nname='n2'\naddress='b'\nssh='db2'\njoining=true\n";
+        let mut cluster = read(&format!("{HEAD}{both}")).expect("sound");
+        let names = |nodes: &[NodeSpec]| nodes.iter().map(|node| node.name.to_string()).collect::<Vec<_>>();
+        assert_eq!((names(&cluster.nodes), names(&cluster.joining)), (vec!["n1".into()], vec!["n2".into()]));
+        cluster.admit(&"n1".into());
+        cluster.admit(&"n2".into());
+        assert_eq!(names(&cluster.nodes), ["n1", "n2"]);
+        assert!(cluster.joining.is_empty() && !cluster.machine_of(&cluster.nodes[1]).is_this());
+        let alone = read(&format!("{HEAD}[[node]]\nname='n1'\naddress='a'\njoining=true\n"));
+        assert!(alone.expect_err("whom?").to_string().contains("every node of the inventory"));
+    }
+
+    #[test]
     fn what_is_asked_side_by_side_keeps_its_order() {
         let items: Vec<usize> = (0..200).collect();
         let squares = side_by_side(&items, |item| {

@@ -158,6 +158,14 @@ fn a_server_that_runs_is_not_touched() {
         &["n4: its server runs, and is no member of this cluster", "wsrep_on is OFF", "would be replaced"],
     );
     refuses(
+        |world| {
+            world.found(SPARE);
+            world.servers[SPARE].refuses_login = true;
+            world.forbids_plain_beside_strict = false;
+        },
+        &["n4: its server runs, and does not let sealion in", "1045"],
+    );
+    refuses(
         |world| world.servers[SPARE].manager_is_silent = true,
         &["n4: its server is not known to be stopped", "the service manager does not answer"],
     );
@@ -283,6 +291,21 @@ fn a_machine_that_could_not_be_a_member_is_refused() {
         &["its clock is 89900 s behind this machine's"],
     );
     refuses(
+        |world| {
+            let row = "   0: 00000000:115C 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1\n";
+            let text = format!("  sl  local_address rem_address   st\n{row}");
+            world.servers[SPARE].disk.put("/proc/net/tcp", text, 0, 0o444);
+        },
+        &["port in use: 0.0.0.0:4444, where it must listen for SST"],
+    );
+    refuses(
+        |world| {
+            let disk = &mut world.servers[SPARE].disk;
+            disk.put("/etc/passwd", "mysql:x:105:112::/nonexistent:/bin/false\n", 0, 0o644);
+        },
+        &["and the server runs as mysql (uid 105)", "chown -R mysql:"],
+    );
+    refuses(
         |world| world.servers[SPARE].disk.free_bytes = 1 << 20,
         &["is too small for the data of the cluster"],
     );
@@ -331,6 +354,45 @@ fn nobody_is_started_beside_a_cluster_that_is_not_well() {
     let world = rig.shared.borrow();
     assert!(world.servers[SPARE].disk.text(GALERA_FILE) == before, "its file is not as it was");
     assert_eq!(world.stops, Vec::<usize>::new());
+}
+
+/// Of two members one serves while the other is the donor. An undo leaves these two, which is what it found.
+#[test]
+fn two_members_can_take_a_third_and_let_it_go_again() {
+    let mut rig = Rig::beside_a_spare(SEED);
+    rig.shared.borrow_mut().stop(2);
+    rig.shared.borrow_mut().servers[2].is_spare = true;
+    rig.inventory = vec![0, 1, SPARE];
+    rig.shared.borrow_mut().advance(2_000);
+    rig.shared.borrow_mut().app.failed = 0;
+    let operator = Operator::new(&rig, "root@db1");
+    let plan = operator.plan(&join()).expect("a plan");
+    assert!(plan.impact.join("\n").contains("of two members one serves undisturbed"), "{:?}", plan.impact);
+    let end = operator.apply(&plan);
+    assert!(end.is_complete(), "{end:?}");
+    assert_eq!(rig.shared.borrow().letters(), "SS-S");
+    let end = operator.go_on(Some(Direction::Back));
+    assert!(end.is_complete(), "{end:?}");
+    let world = rig.shared.borrow();
+    assert_eq!((world.letters(), world.stops.clone()), ("SS--".into(), vec![SPARE]));
+    assert_eq!((world.violations.clone(), world.app.failed), (vec![], 0));
+}
+
+/// A member that serves and does not answer for a while is not stopped; when it moves again, the undo goes on.
+#[test]
+fn a_new_member_that_may_serve_is_not_stopped_undrained() {
+    let rig = Rig::beside_a_spare(SEED);
+    let operator = Operator::new(&rig, "root@db1");
+    assert!(operator.apply(&operator.plan(&join()).expect("a plan")).is_complete());
+    rig.shared.borrow_mut().freeze(SPARE, 90_000);
+    let end = operator.go_on(Some(Direction::Back));
+    assert!(end.text().contains("it may serve clients"), "{end:?}");
+    assert_eq!(rig.shared.borrow().stops, Vec::<usize>::new());
+    rig.shared.borrow_mut().advance(120_000);
+    let end = operator.go_on(Some(Direction::Back));
+    assert!(end.is_complete(), "{end:?}");
+    let world = rig.shared.borrow();
+    assert_eq!((world.letters(), world.stops.clone()), ("SSS-".into(), vec![SPARE]));
 }
 
 /// A transfer of many hours is waited for and told; it is no reason to give up.

@@ -533,3 +533,8 @@ fn join_survives_a_server_killed() {
 fn join_survives_power_cuts_full_disks_and_a_start_that_passes() {
     check(&beside_a_spare(), &join(), &[Fault::PowerCut, Fault::DiskFull, Fault::Stumble], &BOTH);
 }
+
+#[test]
+fn join_survives_a_server_that_stalls() {
+    check(&beside_a_spare(), &join(), &[Fault::Freeze(8_000)], &BOTH);
+}

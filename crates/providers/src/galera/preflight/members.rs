@@ -61,7 +61,8 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             subject,
             format!("{} members are not in the inventory", members - seen.views.len() - arbitrators),
             format!("the cluster has {members} members, the inventory has {}", known.join(", ")),
-            "add every node to sealion.toml: one that is left out is locked out by the strict round",
+            "add every node to sealion.toml (an entry with `joining = true` does not count): one that is left out is locked out by the strict \
+             round",
         ));
     }
     if members < MEMBERS_MIN && seen.change.verb != Verb::Rotate {

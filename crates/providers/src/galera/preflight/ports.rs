@@ -10,7 +10,7 @@ use super::{Problem, Seen, problem, unreadable_options};
 use crate::world::World;
 
 /// Source: MariaDB manual, wsrep_sst_receive_address.
-const SST_PORT: u16 = 4444;
+pub const SST_PORT: u16 = 4444;
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();

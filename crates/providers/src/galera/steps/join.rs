@@ -1,5 +1,6 @@
 //! Starts a new member and waits until it is Synced; on the way back it leaves, and the others go on.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -214,7 +215,15 @@ fn enter(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
         .map_err(fail)?;
     let is_down = matches!(node.view(), Err(NodeError::Down { .. }));
     watch_transfer(world, name, is_down)?;
+    let members = members(world, name)?;
     let came = match world.node(name)?.view() {
+        // Whatever its files say, something else made it so: its command line, or the environment of its service.
+        Ok(view) if view.is_primary() && !members.have(&view) => Err(fail(format!(
+            "{name} has begun a cluster of its own, with the state UUID {}\n  why:  it was not started as its option files say (an option \
+             on its command line, or _WSREP_NEW_CLUSTER in the environment of its service)\n  next: correct its start command, then \
+             sealion resume",
+            view.state_uuid()
+        ))),
         Err(NodeError::Down { .. }) => round::start_patiently(world, name),
         _ => wait::synced(world, name).map(|_| ()),
     };
@@ -275,7 +284,7 @@ fn watch_transfer(world: &mut World<'_>, name: &NodeName, starts: bool) -> Resul
                 (Some(why), _) => format!("whether the state transfer used TLS was not seen: {why}"),
                 (None, 0) => "no state transfer was captured".into(),
                 (None, _) => {
-                    let kinds: std::collections::BTreeSet<String> =
+                    let kinds: BTreeSet<String> =
                         all.iter().map(|sight| sight.link.kind.as_str().to_uppercase()).collect();
                     format!(
                         "only TLS was captured of the state transfer ({})",
@@ -409,8 +418,35 @@ impl StepKind for Join {
         if let Some(why) = differs(&view, &members, offers_tls) {
             return Err(fail(format!("{name} was started, but {why}")));
         }
-        round::settled_as_one(world, &name)?;
-        Ok(format!("Synced, strict, cluster size {}", view.cluster_size()))
+        let mut note = format!("Synced, strict, cluster size {}", view.cluster_size());
+        let missing = agreed(world, &name)?;
+        if !missing.is_empty() {
+            note += &format!("; not seen: {}", missing.join("; "));
+        }
+        Ok(note)
+    }
+}
+
+/// Those that answer are one primary component with one history and one configuration. Who does not answer has failed by itself, is
+/// named, and is no reason to take the new member out again.
+fn agreed(world: &mut World<'_>, name: &NodeName) -> Result<Vec<String>, StepError> {
+    let began = world.node(name)?.now_ms();
+    loop {
+        let views = world.views();
+        let up = || views.iter().filter_map(|(_, view)| view.as_ref().ok());
+        let all: BTreeSet<(&str, &str, &str)> =
+            up().map(|view| (view.cluster_status(), view.state_uuid(), view.cluster_conf_id())).collect();
+        if all.len() == 1 && up().all(NodeView::is_primary) {
+            let missing = views.iter().filter_map(|(_, view)| view.as_ref().err());
+            return Ok(missing.map(NodeError::first_line).collect());
+        }
+        if world.node(name)?.now_ms() - began > SETTLE_MS_MAX {
+            return Err(fail(format!(
+                "the nodes do not agree on the cluster: {}",
+                quorum::standings(&views).join("; ")
+            )));
+        }
+        sleep(world, SETTLE_POLL_MS);
     }
 }
 

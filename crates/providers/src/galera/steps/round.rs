@@ -428,7 +428,7 @@ impl StepKind for Round {
 }
 
 /// Nobody else may have changed or left, and all of them must be one cluster; after a while, since answers are never of one moment.
-pub fn settled_as_one(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+fn settled_as_one(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     let began = world.node(name)?.now_ms();
     while let Err(why) = is_one_cluster(world) {
         if world.node(name)?.now_ms() - began > SETTLE_MS_MAX {

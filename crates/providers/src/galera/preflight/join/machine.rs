@@ -1,14 +1,18 @@
 //! The machine of the new server: which version is installed there, the programs of the state transfer, its clock.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use host::ports::listeners;
 use host::{ReadHost, Service};
 use model::NodeName;
 use server::WriteNode;
 use trust::CLOCK_SKEW_S;
 
 use super::{Members, Problem, problem};
+use crate::galera::preflight::ports::SST_PORT;
+use crate::owner;
 use crate::world::World;
 
 /// A server says its version within milliseconds.
@@ -24,6 +28,8 @@ pub fn check(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec
     problems.extend(version(world, joiner, members));
     problems.extend(programs(world, joiner, members).err());
     problems.extend(clock(world, joiner).err());
+    problems.extend(ports(world, joiner));
+    problems.extend(user(world, joiner));
     problems
 }
 
@@ -157,6 +163,77 @@ fn clock(world: &mut World<'_>, joiner: &NodeName) -> Result<Option<String>, Pro
     ))
 }
 
+/// Nobody else listens where the new member must.
+fn ports(world: &mut World<'_>, joiner: &NodeName) -> Vec<Problem> {
+    let Ok(node) = world.node(joiner) else { return vec![] };
+    let spec = node.spec().clone();
+    let open = match listeners(node.host()) {
+        Ok(open) => open,
+        Err(error) => {
+            return vec![problem(
+                joiner,
+                "whether the ports are free on which it must listen cannot be determined",
+                error.to_string(),
+                "run sealion where /proc of the node's machine can be read",
+            )];
+        }
+    };
+    let ip: Option<IpAddr> = spec.address.parse().ok();
+    let wanted = [
+        ("clients", spec.port),
+        ("Galera", spec.galera_port),
+        ("IST", spec.galera_port.saturating_add(1)),
+        ("SST", SST_PORT),
+    ];
+    let mut problems = Vec::new();
+    for (what, port) in wanted {
+        let taken = open
+            .iter()
+            .find(|at| at.port() == port && (at.ip().is_unspecified() || ip.is_none_or(|ip| ip == at.ip())));
+        if let Some(at) = taken {
+            problems.push(problem(
+                joiner,
+                format!("port in use: {at}, where it must listen for {what}"),
+                "something listens there now, and the server does not run",
+                format!(
+                    "see who: ss -ltnp 'sport = :{port}'; end it or give it another port, then try again"
+                ),
+            ));
+        }
+    }
+    problems
+}
+
+/// The data directory, and with it the key that will be made, is the server's user's. Where nobody says who that is, nothing is said.
+fn user(world: &mut World<'_>, joiner: &NodeName) -> Option<Problem> {
+    let node = world.node(joiner).ok()?;
+    let dir = owner::datadir(node)?;
+    let effective = node.effective().ok()?;
+    let name = effective.effective("user")?.value.clone()?;
+    let host = node.host();
+    let passwd = host.read(Path::new("/etc/passwd"), PROC_BYTES_MAX).ok()??;
+    let uid = uid_of(&String::from_utf8_lossy(&passwd), &name)?;
+    let facts = host.facts(&dir).ok()??;
+    (facts.uid != uid).then(|| {
+        problem(
+            joiner,
+            format!(
+                "its data directory {} belongs to uid {}, and the server runs as {name} (uid {uid})",
+                dir.display(),
+                facts.uid
+            ),
+            "it could not write there, and could not read a key that is made for the owner of the data",
+            format!("chown -R {name}: {}", dir.display()),
+        )
+    })
+}
+
+/// Source: passwd(5).
+fn uid_of(passwd: &str, name: &str) -> Option<u32> {
+    let mut lines = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    lines.find(|fields| fields.first() == Some(&name))?.get(2)?.parse().ok()
+}
+
 /// Source: proc(5): `btime` is when the machine was started by its present clock, and `uptime` how long ago that was.
 fn unix_s(host: &dyn ReadHost) -> Option<i64> {
     let read = |path: &str| {
@@ -181,6 +258,10 @@ mod tests {
         assert_eq!(series("10.11.19-MariaDB-deb12"), Some(("10.11", true)));
         assert_ne!(series("10.11.19-MariaDB"), series("11.8.6-MariaDB"));
         assert_ne!(series("8.0.36"), series("8.0.36-MariaDB"));
+        assert_eq!(
+            uid_of("root:x:0:0::/:/bin/sh\nmysql:x:105:112::/nonexistent:/bin/false\n", "mysql"),
+            Some(105)
+        );
         assert_eq!((series("odd"), said_version("mysqld: unknown option")), (None, None));
     }
 

@@ -47,13 +47,19 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>, joiner: &NodeName, members:
             Ok(Alive::CannotTell(why)) => vec![running(joiner, &why, &stop)],
         },
         Some(Err(NodeError::Silent { why, .. })) => vec![running(joiner, why, &stop)],
-        Some(Err(error)) => vec![problem(
+        Some(Err(error @ NodeError::Refused { .. })) => vec![problem(
             joiner,
-            "its server runs, and lets sealion not in, or its machine cannot be asked",
+            "its server runs, and does not let sealion in",
             error.unnamed(),
             format!(
-                "a server that is to join does not run: stop it ({stop}), and check its entry in the inventory"
+                "a server that is to join does not run: see whether anybody needs it; then stop it ({stop})"
             ),
+        )],
+        Some(Err(error @ NodeError::Host { .. })) => vec![problem(
+            joiner,
+            "whether its server runs cannot be determined",
+            error.unnamed(),
+            "check its entry in the inventory, and whether its machine can be reached",
         )],
     }
 }
