@@ -227,7 +227,7 @@ impl Hosts {
         file.app_host_pid = pid(&app);
         self.0.push(app);
         if file.proxy {
-            let number = u8::try_from(names.len() + 1).unwrap_or(u8::MAX);
+            let number = u8::try_from(names.len() + file.arbitrators.len() + 1).unwrap_or(u8::MAX);
             let host = hosts::start(file, hosts::PROXY_HOST, number, file.number)?;
             let host_pid = host.pid();
             file.proxy_host_pid = pid(&host);

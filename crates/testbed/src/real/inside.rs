@@ -266,7 +266,8 @@ impl RealLab {
     }
 
     fn client_ports(&self) -> Vec<SocketAddr> {
-        let nodes = self.file().nodes.into_iter();
+        let file = self.file();
+        let nodes = file.nodes.iter().filter(|node| !file.spares.contains(&node.name));
         nodes.map(|node| SocketAddr::new(node.address, ::lab::layout::SQL_PORT)).collect()
     }
 

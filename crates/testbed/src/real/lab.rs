@@ -38,8 +38,9 @@ impl LabSpec {
     pub const TWO_NODES: Self = Self { words: &["galera", "--nodes", "2"], nodes: 2 };
     /// Behind relays, as where packets may not be captured; transfers by mariabackup.
     pub const RELAY: Self = Self { words: &["galera", "--relay"], nodes: 3 };
-    /// Each node a host, reached by ssh, with an arbitrator on one more, and HAProxy in front of them on another.
-    pub const HOSTS: Self = Self { words: &["galera", "--hosts", "--arbitrator", "--proxy"], nodes: 3 };
+    /// Each node a host, reached by ssh; an arbitrator, HAProxy and a server that is no member yet on hosts of their own.
+    pub const HOSTS: Self =
+        Self { words: &["galera", "--hosts", "--arbitrator", "--proxy", "--spare", "1"], nodes: 4 };
     /// A source and a replica.
     pub const REPLICAS: Self = Self { words: &["replicas"], nodes: 2 };
     pub const REPLICAS_OF_MYSQL: Self = Self { words: &["replicas", "--server", "mysql"], nodes: 2 };
@@ -246,9 +247,17 @@ impl RealLab {
 
     #[track_caller]
     pub fn all_synced(&self, at_most: Duration) {
-        let nodes = self.nodes();
-        let members = self.members().len();
-        let done = wait_for(at_most, || nodes.iter().all(|node| self.is_synced(node, members)).then_some(()));
+        let file = self.file();
+        let nodes: Vec<String> =
+            self.nodes().into_iter().filter(|node| !file.spares.contains(node)).collect();
+        self.are_synced(&nodes, self.members().len(), at_most);
+    }
+
+    /// These nodes, of so many members.
+    #[track_caller]
+    pub fn are_synced(&self, nodes: &[impl AsRef<str>], members: usize, at_most: Duration) {
+        let all = || nodes.iter().all(|node| self.is_synced(node.as_ref(), members));
+        let done = wait_for(at_most, || all().then_some(()));
         assert!(done.is_some(), "the cluster is not whole after {} s", at_most.as_secs());
     }
 
@@ -307,7 +316,9 @@ impl RealLab {
     /// Option files and TLS directories of all nodes, byte for byte, with their modes.
     pub fn files(&self) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
         use std::os::unix::fs::PermissionsExt;
-        let dirs = self.members().into_iter().map(|node| self.node_dir(&node).join("etc"));
+        let file = self.file();
+        let all = file.nodes.iter().chain(&file.arbitrators).map(|one| one.name.clone());
+        let dirs = all.map(|node| self.node_dir(&node).join("etc"));
         dirs.flat_map(|dir| files_below(&dir))
             .filter_map(|path| {
                 let mode = path.metadata().ok()?.permissions().mode();
@@ -316,10 +327,11 @@ impl RealLab {
             .collect()
     }
 
-    /// Nodes and arbitrators.
+    /// Nodes and arbitrators, without servers that are no members yet.
     pub fn members(&self) -> Vec<String> {
         let file = self.file();
-        file.nodes.iter().chain(&file.arbitrators).map(|one| one.name.clone()).collect()
+        let all = file.nodes.iter().chain(&file.arbitrators).map(|one| one.name.clone());
+        all.filter(|name| !file.spares.contains(name)).collect()
     }
 
     /// What the running servers have.

@@ -55,7 +55,7 @@ fn a_new_server_joins_a_sealed_cluster_under_load_and_leaves_it_again() {
     let outcome = writers.stop_and_audit();
     assert!(outcome.acknowledged > 100, "{outcome:?}");
     assert_eq!(outcome.failed, 0, "{:?}", outcome.errors);
-    lab.all_synced(Duration::from_secs(30));
+    lab.are_synced(&["n1", "n2", "n3", "n4"], 4, Duration::from_secs(30));
     assert_eq!(starts(&lab), started, "a member was restarted");
     let again = lab.run(&["join", "n4"]).exits(0);
     assert!(again.stdout.contains("n4 is a member already"), "{again}");
@@ -86,6 +86,6 @@ fn a_new_server_joins_a_sealed_cluster_under_load_and_leaves_it_again() {
     lab.ended(held.kill());
     let said = lab.run(&["resume"]).exits(0);
     assert!(said.stderr.contains("J4"), "{said}");
-    lab.all_synced(Duration::from_secs(30));
+    lab.are_synced(&["n1", "n2", "n3", "n4"], 4, Duration::from_secs(30));
     assert_eq!(starts(&lab), started, "a member was restarted");
 }

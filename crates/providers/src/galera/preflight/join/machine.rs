@@ -12,7 +12,6 @@ use trust::CLOCK_SKEW_S;
 
 use super::{Members, Problem, problem};
 use crate::galera::preflight::ports::SST_PORT;
-use crate::owner;
 use crate::world::World;
 
 /// A server says its version within milliseconds.
@@ -207,7 +206,7 @@ fn ports(world: &mut World<'_>, joiner: &NodeName) -> Vec<Problem> {
 /// The data directory, and with it the key that will be made, is the server's user's. Where nobody says who that is, nothing is said.
 fn user(world: &mut World<'_>, joiner: &NodeName) -> Option<Problem> {
     let node = world.node(joiner).ok()?;
-    let dir = owner::datadir(node)?;
+    let dir = server::owner::datadir(node.reading())?;
     let effective = node.effective().ok()?;
     let name = effective.effective("user")?.value.clone()?;
     let host = node.host();
