@@ -528,7 +528,7 @@ fn fourth_node(
     passphrase: net::SecretString,
     say: Say<'_>,
 ) -> Result<shape::Join, OpsError> {
-    let node = up.lab.add_node("n4")?;
+    let node = if up.lab.file.hosts { up.lab.admit_spare("n4")? } else { up.lab.add_node("n4")? };
     labs::write_inventory(&up.lab, &up.lab.file.dir.join("operator"))?;
     up.cluster = Cluster::read(&up.inventory)?;
     roll::equip(&up.cluster, settings, passphrase, &node.name)?;

@@ -125,7 +125,8 @@ pub fn see_again(lab: &LabOptions) -> Vec<SeeAgain> {
         about,
     ]);
     if !lab.relay {
-        let command = format!("sealion lab exec --dir {dir} -- tcpdump -i lo -A port 4567");
+        let place = if lab.hosts { " --host n1 -- tcpdump -i any" } else { " -- tcpdump -i lo" };
+        let command = format!("sealion lab exec --dir {dir}{place} -A port 4567");
         rows.insert(3, row("the captured bytes", command));
     }
     rows

@@ -24,6 +24,10 @@ const CONTROL: u8 = 100;
 /// Last byte of a node's address is its number and this.
 const FIRST: u8 = 10;
 const OPERATOR: u8 = 254;
+/// The operator on the cluster's network, in a lab whose operator is a client too.
+const CLIENT: u8 = 253;
+/// Numbers of servers that are none of the cluster's.
+const STRANGERS: [u8; 2] = [8, 9];
 const APP: u8 = 200;
 /// Where applications are, on the cluster's network only.
 pub const APP_HOST: &str = "app";
@@ -202,7 +206,7 @@ fn key(programs: &SshPrograms, path: &Path) -> Result<(), LabError> {
 ///
 /// # Errors
 /// `ip` is not there, or refuses.
-pub fn make_networks(lab_number: u8) -> Result<(), LabError> {
+pub fn make_networks(lab_number: u8, operator_is_client: bool) -> Result<(), LabError> {
     let operator = format!("{}/24", control_address(lab_number, OPERATOR));
     for words in [
         "link add br0 type bridge",
@@ -212,6 +216,11 @@ pub fn make_networks(lab_number: u8) -> Result<(), LabError> {
         &format!("address add {operator} dev br1"),
     ] {
         ip(words)?;
+    }
+    // Servers that are none of the cluster's run there, each at the address of its name.
+    let strangers = STRANGERS.map(|number| FIRST.wrapping_add(number));
+    for last in strangers.into_iter().chain([CLIENT]).filter(|_| operator_is_client) {
+        ip(&format!("address add {}/24 dev br0", Ipv4Addr::new(10, 77, lab_number, last)))?;
     }
     Ok(())
 }

@@ -47,6 +47,8 @@ pub struct LabOptions {
     pub hosts: bool,
     /// A host with HAProxy in front of them; only with `hosts`.
     pub proxy: bool,
+    /// Of a lab of hosts: where the operator works is on the cluster's network too, as applications are.
+    pub operator_is_client: bool,
     /// More for `wsrep_provider_options` of every node, each with a `;` before it.
     pub provider_options: String,
     pub keep: bool,
@@ -97,6 +99,7 @@ impl Lab {
             proxy: options.proxy,
             proxy_host_pid: None,
             number: options.number,
+            operator_is_client: options.operator_is_client,
             app_host_pid: None,
             provider_options: options.provider_options.clone(),
             nodes: vec![],
@@ -221,6 +224,17 @@ impl Lab {
         self.lay_out(&node, &cluster_address)?;
         self.file.nodes.push(node.clone());
         self.file.node_dirs.insert(node.name.clone());
+        self.file.write()?;
+        Ok(node)
+    }
+
+    /// A server that was laid out beside the cluster is one of its nodes from now on; for whoever starts it.
+    ///
+    /// # Errors
+    /// There is none of this name.
+    pub fn admit_spare(&mut self, name: &str) -> Result<NodeSpec, LabError> {
+        let node = self.node(name)?.clone();
+        self.file.spares.remove(name);
         self.file.write()?;
         Ok(node)
     }

@@ -120,6 +120,9 @@ pub struct LabFile {
     /// Third byte of the addresses.
     #[serde(default)]
     pub number: u8,
+    /// Where the operator works is on the cluster's network too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub operator_is_client: bool,
     /// Where applications run, in a lab of hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app_host_pid: Option<i32>,

@@ -148,6 +148,7 @@ mod tests {
             proxy: false,
             proxy_host_pid: None,
             number: 1,
+            operator_is_client: false,
             app_host_pid: None,
             provider_options: String::new(),
             nodes: vec![],

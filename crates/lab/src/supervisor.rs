@@ -204,7 +204,7 @@ struct Hosts(Vec<hosts::Host>);
 
 impl Hosts {
     fn start(&mut self, file: &mut LabFile) -> Result<(), LabError> {
-        hosts::make_networks(file.number)?;
+        hosts::make_networks(file.number, file.operator_is_client)?;
         let pid = |host: &hosts::Host| i32::try_from(host.pid()).ok();
         let names: Vec<String> = file.nodes.iter().map(|node| node.name.clone()).collect();
         for (at, name) in names.iter().enumerate() {

@@ -6,13 +6,14 @@ use clap::Args;
 use lab::LabOptions;
 use site::{OpsError, labs};
 
-use super::lab::{Sst, namespace, print_connect, sst_method};
+use super::lab::{Sst, namespace, namespace_of_hosts, print_connect, sst_method};
 use crate::show;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   sealion demo
   sealion demo --full --out /tmp/demo
+  sealion demo --hosts
 
 Exit codes: 0 proven, 1 something was not as it must be, 3 the servers cannot run here.")]
 pub struct DemoArgs {
@@ -34,6 +35,9 @@ pub struct DemoArgs {
     /// Observe traffic through relays, as is done where packets may not be captured
     #[arg(long)]
     pub relay: bool,
+    /// Make each node a host of its own, with a network and a sshd, and reach it by ssh
+    #[arg(long, conflicts_with_all = ["no_namespace", "relay"])]
+    pub hosts: bool,
     /// SST method of joiners; default: rsync, or mariabackup with --relay
     #[arg(long, value_enum, value_name = "METHOD")]
     pub sst: Option<Sst>,
@@ -50,7 +54,7 @@ pub fn demo(args: &DemoArgs) -> Result<u8, OpsError> {
     let servers = lab::bundle::Servers::find(args.system)?;
     let out = std::path::absolute(&args.out)
         .map_err(|error| OpsError::usage("--out is not a path", error.to_string(), "give a directory"))?;
-    let namespace = namespace(args.no_namespace)?;
+    let namespace = if args.hosts { namespace_of_hosts(&dir)? } else { namespace(args.no_namespace)? };
     let relay = args.relay || !lab::namespace::may_capture();
     let options = ::demo::DemoOptions {
         lab: LabOptions {
@@ -60,14 +64,16 @@ pub fn demo(args: &DemoArgs) -> Result<u8, OpsError> {
             sst_method: sst_method(args.sst, relay),
             nodes: 3,
             arbitrators: 0,
-            spares: 0,
+            // A host cannot be added later.
+            spares: u8::from(args.hosts),
             galera: true,
             replicas: false,
             number: if namespace { 1 } else { 3 },
             namespace,
             relay,
-            hosts: false,
+            hosts: args.hosts,
             proxy: false,
+            operator_is_client: args.hosts,
             provider_options: String::new(),
             keep: args.keep,
         },

@@ -303,7 +303,7 @@ pub fn namespace_by(
 }
 
 /// One in which hosts can be made, with an account that their sshd lets in.
-fn namespace_of_hosts(dir: &Path) -> Result<bool, OpsError> {
+pub(super) fn namespace_of_hosts(dir: &Path) -> Result<bool, OpsError> {
     ::lab::hosts::SshPrograms::find()?;
     std::fs::create_dir_all(dir).map_err(|error| {
         OpsError::usage(format!("cannot make {}", dir.display()), error.to_string(), "choose another --dir")
@@ -369,6 +369,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         namespace,
         relay,
         hosts: args.hosts,
+        operator_is_client: false,
         proxy: args.proxy,
         provider_options: String::new(),
         keep: true,

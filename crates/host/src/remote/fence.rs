@@ -2,6 +2,7 @@
 
 use landlock::{ABI, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetStatus};
 use nix::sys::prctl;
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
 /// The newest set of rights that this was tried with; an older kernel holds those that it knows.
 const LANDLOCK: ABI = ABI::V5;
@@ -22,6 +23,7 @@ pub fn for_reading() -> Vec<String> {
         .handle_access(AccessFs::from_write(LANDLOCK))
         .and_then(Ruleset::create)
         .and_then(landlock::RulesetCreated::restrict_self);
+    let is_held = matches!(&restricted, Ok(status) if status.ruleset == RulesetStatus::FullyEnforced);
     lines.push(match restricted {
         Ok(status) => match status.ruleset {
             RulesetStatus::FullyEnforced => "Landlock: it can write to no file".to_owned(),
@@ -32,5 +34,28 @@ pub fn for_reading() -> Vec<String> {
         },
         Err(error) => format!("not held by Landlock: {error}"),
     });
+    lines.push(match cut_capabilities(is_held) {
+        Ok(()) => "capabilities: those to read and to capture".to_owned(),
+        Err(errno) => format!("not held by its capabilities: {errno}"),
+    });
     lines
+}
+
+/// Of the capabilities that root has, those that looking needs. `cannot_write`: something else holds it from writing, so that it may
+/// open sockets of others, which takes the right to write to them.
+fn cut_capabilities(cannot_write: bool) -> rustix::io::Result<()> {
+    // Files and processes of other users; packets.
+    let mut wanted = CapabilitySet::DAC_READ_SEARCH | CapabilitySet::SYS_PTRACE | CapabilitySet::NET_RAW;
+    if cannot_write {
+        wanted |= CapabilitySet::DAC_OVERRIDE;
+    }
+    let had = capabilities(None)?;
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: had.effective & wanted,
+            permitted: had.permitted & wanted,
+            inheritable: had.inheritable & wanted,
+        },
+    )
 }

@@ -96,6 +96,7 @@ impl Donors {
                 namespace: ground.plan.namespace,
                 relay: false,
                 hosts: false,
+                operator_is_client: false,
                 proxy: false,
                 provider_options: String::new(),
                 keep: false,

@@ -115,6 +115,7 @@ impl Clusters {
             namespace: ground.plan.namespace,
             relay: has_relays,
             hosts: false,
+            operator_is_client: false,
             proxy: false,
             provider_options,
             keep: false,
