@@ -226,7 +226,8 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
     // On the same three nodes as before, so that a fourth one on the same cores is not what is measured.
     let price_after = stage.phase("measure the same workload with TLS", |say| price(up, say))?;
 
-    // After: the same looks, and three who must not get in.
+    // After: the same looks, and three who must not get in. The capture has to know the one that is to join.
+    lay_out_fourth(up)?;
     let mut sniffer = Sniffer::start(&up.cluster).ok();
     let (mut join, intruders) =
         stage.phase("a fourth node joins by SST; three intruders try to join or log in", |say| {
@@ -273,7 +274,7 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
 
     let mut full = Full::default();
     if options.full {
-        stage.phase("the fourth node leaves the cluster", |_| leave(up, "n4"))?;
+        stage.phase("the fourth node leaves the cluster", |_| leave(up, FOURTH))?;
         full = run_full(options, up, &mut stage)?;
     }
 
@@ -339,6 +340,9 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
     write(&json, report.to_json())?;
     Ok(Demo { report, html, json })
 }
+
+/// The one that joins at the end.
+const FOURTH: &str = "n4";
 
 const NOT_LOOKED_AT: &[&str] = &[
     "data at rest of the other nodes, temporary files, freed blocks, memory and swap",
@@ -522,15 +526,24 @@ fn block(block: &Block) -> shape::Block {
     }
 }
 
+fn lay_out_fourth(up: &mut Up) -> Result<(), OpsError> {
+    if up.lab.file.hosts {
+        up.lab.admit_spare(FOURTH)?;
+    } else {
+        up.lab.add_node(FOURTH)?;
+    }
+    labs::write_inventory(&up.lab, &up.lab.file.dir.join("operator"))?;
+    up.cluster = Cluster::read(&up.inventory)?;
+    Ok(())
+}
+
 fn fourth_node(
-    up: &mut Up,
+    up: &Up,
     settings: &Settings,
     passphrase: net::SecretString,
     say: Say<'_>,
 ) -> Result<shape::Join, OpsError> {
-    let node = if up.lab.file.hosts { up.lab.admit_spare("n4")? } else { up.lab.add_node("n4")? };
-    labs::write_inventory(&up.lab, &up.lab.file.dir.join("operator"))?;
-    up.cluster = Cluster::read(&up.inventory)?;
+    let node = up.lab.node(FOURTH)?.clone();
     roll::equip(&up.cluster, settings, passphrase, &node.name)?;
     let began = SystemClock.unix_ms();
     up.lab.start(&node.name, &[], Wait::Nothing)?;

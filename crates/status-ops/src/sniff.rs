@@ -225,6 +225,24 @@ impl Sniffer {
         canaries(cluster, &mut self.own)
     }
 
+    /// A server that came up while the capture ran says only now where it takes clients. A port that was not captured stays one of
+    /// which nobody can tell.
+    fn ask_again(&mut self, cluster: &Cluster) {
+        let captured = ports_of(&self.places);
+        for place in self.places.iter_mut().filter(|place| place.was_silent) {
+            let Some(node) = cluster.nodes.iter().find(|node| *place.node == *node.name.as_str()) else {
+                continue;
+            };
+            let mut now = Place::of(cluster, node);
+            if let CaptureBy::Packets { iface } = &cluster.capture {
+                now.looked_at_on(iface);
+            }
+            if !now.was_silent && now.client_ports.iter().all(|port| captured.contains(port)) {
+                *place = now;
+            }
+        }
+    }
+
     /// Who is connected, as each server says. To be asked while the capture runs.
     fn sessions(&mut self, cluster: &Cluster) -> NodeSessions {
         let asked = cluster.on_each(|node| {
@@ -252,6 +270,7 @@ impl Sniffer {
 
     /// The same, with what is known of single clients.
     pub fn finish_with_sessions(mut self, cluster: &Cluster) -> SniffedClients {
+        self.ask_again(cluster);
         let sessions = self.sessions(cluster);
         let reports: Vec<_> = std::thread::scope(|scope| {
             let stopped: Vec<_> = self

@@ -85,6 +85,8 @@ pub(super) struct Place {
     pub(super) binds: Vec<IpAddr>,
     /// Why it may take clients where nobody looked.
     pub(super) cannot_tell: Option<String>,
+    /// It did not answer when the capture began.
+    pub(super) was_silent: bool,
     /// It votes and has no data: no client, no transfer.
     pub(super) is_arbitrator: bool,
     /// It said that it is no node of a Galera cluster, so that no link to another one is missing.
@@ -138,6 +140,7 @@ impl Place {
             listens_everywhere: false,
             binds: Vec::new(),
             cannot_tell: not_resolved,
+            was_silent: false,
             is_arbitrator: false,
             is_no_galera: false,
         };
@@ -152,6 +155,7 @@ impl Place {
             Err(error) => {
                 let why = format!("where it takes clients could not be asked: {}", error.in_one_line());
                 place.cannot_tell.get_or_insert(why);
+                place.was_silent = true;
                 return place;
             }
         };
@@ -193,6 +197,7 @@ impl Place {
             listens_everywhere: false,
             binds: Vec::new(),
             cannot_tell,
+            was_silent: false,
             is_arbitrator: true,
             is_no_galera: false,
         }

@@ -69,6 +69,7 @@ fn place(node: &str, address: &str, listens_everywhere: bool) -> Place {
         listens_everywhere,
         binds: vec![],
         cannot_tell: None,
+        was_silent: false,
         is_arbitrator: false,
         is_no_galera: false,
     }
