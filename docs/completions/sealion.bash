@@ -2472,7 +2472,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__demo)
-            opts="-v -h --keep --out --full --system --no-namespace --relay --sst --inventory --format --color --verbose --help"
+            opts="-v -h --keep --out --full --system --no-namespace --relay --hosts --sst --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -99,6 +99,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand demo" -l full -d 'Also r
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l system -d 'Use the MariaDB and Galera that are installed on this system'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l no-namespace -d 'Use the host\'s loopback interface, not a network namespace'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l relay -d 'Observe traffic through relays, as is done where packets may not be captured'
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l hosts -d 'Make each node a host of its own, with a network and a sshd, and reach it by ssh'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l targets-file -d 'Read more targets from FILE, one a line; - is standard input' -r -F
