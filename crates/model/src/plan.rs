@@ -44,6 +44,8 @@ pub enum Noun {
     RequireTls,
     /// That accounts must be used over TLS, one by one.
     Accounts,
+    /// The CA that signs the certificates of the nodes: it can be rotated only.
+    Ca,
 }
 
 impl Noun {
@@ -51,8 +53,15 @@ impl Noun {
     pub const ALL: [Self; 3] = [Self::Galera, Self::Sst, Self::Clients];
     /// What a change of a source and its replicas without nouns is about.
     pub const OF_REPLICAS: [Self; 2] = [Self::Replication, Self::Clients];
-    const KNOWN: [Self; 6] =
-        [Self::Galera, Self::Sst, Self::Replication, Self::Clients, Self::RequireTls, Self::Accounts];
+    const KNOWN: [Self; 7] = [
+        Self::Galera,
+        Self::Sst,
+        Self::Replication,
+        Self::Clients,
+        Self::RequireTls,
+        Self::Accounts,
+        Self::Ca,
+    ];
 }
 
 impl fmt::Display for Noun {
@@ -64,6 +73,7 @@ impl fmt::Display for Noun {
             Self::Clients => "clients",
             Self::RequireTls => "require-tls",
             Self::Accounts => "accounts",
+            Self::Ca => "ca",
         })
     }
 }
@@ -72,7 +82,7 @@ impl std::str::FromStr for Noun {
     type Err = String;
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         Self::KNOWN.into_iter().find(|noun| noun.to_string() == word).ok_or_else(|| {
-            format!("\"{word}\" is not something sealion can change; it knows galera, sst, replication, clients, require-tls and accounts")
+            format!("\"{word}\" is not something sealion can change; it knows galera, sst, replication, clients, require-tls, accounts and ca")
         })
     }
 }

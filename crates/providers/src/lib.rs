@@ -22,6 +22,7 @@ mod plan_parts;
 pub mod preflight;
 mod proxies;
 pub mod replication;
+mod rollover;
 pub mod steps;
 pub mod topology;
 mod unified;

@@ -1,6 +1,6 @@
 //! Steps that every topology plans in the same way.
 
-use model::{Change, LinkKind, Noun, Step};
+use model::{Change, LinkKind, Noun, Step, Verb};
 
 use server::Flavour;
 use server::rights::{Rights, Use};
@@ -9,7 +9,7 @@ use crate::by_hand;
 use crate::draft::{MemberDraft, NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::needs;
-use crate::plan::{Builder, PlanError};
+use crate::plan::{Builder, PlanError, refuse};
 use crate::steps::{AuthorityParams, ClientsGateParams, ProveParams, RequireParams};
 use crate::world::World;
 
@@ -93,6 +93,20 @@ pub fn key_and_certificate(world: &World<'_>, prefix: &str, draft: &MemberDraft,
         &draft.tls_dir,
         world.authority.leaf_days,
     );
+}
+
+/// A CA is made on the way, and goes with the files that it has signed: a change is about it only where it is replaced.
+///
+/// # Errors
+/// The change is about it, and does not replace it.
+pub fn only_rotated(change: &Change) -> Result<(), PlanError> {
+    if change.verb == Verb::Rotate || !change.has(Noun::Ca) {
+        return Ok(());
+    }
+    Err(refuse(format!(
+        "the CA cannot be the subject of {}\n  why:  it is made with the first certificates; it can be replaced only\n  next: sealion plan rotate ca, or          {} without ca",
+        change.verb, change.verb
+    )))
 }
 
 /// Whether it is about `require_secure_transport`.

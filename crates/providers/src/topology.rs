@@ -1,9 +1,11 @@
 //! How the nodes of a world replicate, and what each of them is in it: all that the shared layers ask of a provider.
 
+use std::sync::Arc;
+
 use change::StepError;
-use model::{Change, Noun};
+use model::{Change, NodeName, Noun};
 use server::options::{Effective, Setting};
-use server::{NodeError, NodeView, WriteNode};
+use server::{Admits, NodeError, NodeView, PemSet, WriteNode};
 
 use crate::galera::GALERA;
 use crate::plan::{PlanContent, PlanError};
@@ -71,6 +73,32 @@ pub trait Topology: Sync {
         view: Option<&NodeView>,
         key: &str,
     ) -> Result<Option<String>, NodeError>;
+
+    /// PEM of the leaf that a member shows where the cluster's CA decides who is let in, whoever signed it.
+    ///
+    /// # Errors
+    /// It cannot be seen.
+    fn shows(&self, world: &mut World<'_>, name: &NodeName) -> Result<String, StepError>;
+    /// The same, dialled with the member's own files: it is let in with them, and trusts what it sees.
+    ///
+    /// # Errors
+    /// It is not, or that cannot be told.
+    fn serves(&self, world: &mut World<'_>, name: &NodeName) -> Result<String, StepError>;
+    /// Whether a member takes one that shows this certificate there.
+    ///
+    /// # Errors
+    /// It cannot be told.
+    fn admits(
+        &self,
+        world: &mut World<'_>,
+        name: &NodeName,
+        shown: &Arc<PemSet>,
+    ) -> Result<Admits, StepError>;
+    /// A member reads key, certificate and CAs again from the same paths, by a restart where nothing less helps.
+    ///
+    /// # Errors
+    /// It does not; what it had loaded stays in use.
+    fn reload(&self, world: &mut World<'_>, name: &NodeName) -> Result<(), StepError>;
 
     /// The setting of the option files beside which the server's further options are written.
     fn anchor<'e>(&self, effective: &'e Effective) -> Option<&'e Setting> {

@@ -2,15 +2,16 @@
 //! line, what it will be started with in a file of variables that its start script reads.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use formats::shell_vars::{SHELL_FILE_BYTES_MAX, ShellVars};
 use host::{ProcessFacts, ReadHost, ServiceState, WriteHost};
-use net::ConnectOptions;
+use net::{ConnectOptions, PemSet};
 
 use crate::live::LiveNode;
 use crate::machine::Machine;
-use crate::node::{Alive, NodeError, NodeSpec, ReadMember, WriteMember};
+use crate::node::{Admits, Alive, NodeError, NodeSpec, ReadMember, WriteMember};
 use crate::provider_options::{GaleraState, ProviderOptions};
 
 /// The variable of its file that has the provider's options.
@@ -255,6 +256,14 @@ impl ReadMember for LiveArbitrator {
 
     fn galera_leaf(&mut self) -> Result<String, NodeError> {
         self.member.galera_leaf()
+    }
+
+    fn galera_shows(&mut self) -> Result<String, NodeError> {
+        self.member.galera_shows()
+    }
+
+    fn galera_admits(&mut self, shown: &Arc<PemSet>) -> Result<Admits, NodeError> {
+        self.member.galera_admits(shown)
     }
 
     fn wait(&mut self, how_long: Duration) {

@@ -28,8 +28,10 @@ pub use live::LiveNode;
 pub use live_settings::{AfterRestart, LiveSetting};
 pub use logins::{HostLogins, Logins, logins};
 pub use machine::Machine;
+pub use net::PemSet;
 pub use node::{
-    Alive, CleartextLogin, Hook, NodeError, NodeSpec, ReadMember, ReadNode, Sessions, WriteMember, WriteNode,
+    Admits, Alive, CleartextLogin, Hook, NodeError, NodeSpec, ReadMember, ReadNode, Sessions, WriteMember,
+    WriteNode,
 };
 pub use provider_options::{GaleraState, ProviderOptions};
 pub use proxy::{

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use host::{HostError, ProcessFacts, ReadHost, ServiceState, WriteHost};
 use model::{Clock, SystemClock};
-use net::{Client, ConnectOptions, Endpoint, NetError, PemSet, SecretString, SslMode, TlsOptions};
+use net::{Client, ConnectOptions, Endpoint, NetError, Outcome, PemSet, SecretString, SslMode, TlsOptions};
 
 use crate::accounts::{self, Account, AccountName};
 use crate::capability::Capabilities;
@@ -17,8 +17,8 @@ use crate::live_settings::{self, LiveSetting};
 use crate::logins::{self, Logins};
 use crate::machine::Machine;
 use crate::node::{
-    Alive, CA_FILE, CERT_FILE, CleartextLogin, Hook, KEY_FILE, NodeError, NodeSpec, ReadMember, ReadNode,
-    Sessions, WriteMember, WriteNode,
+    Admits, Alive, CA_FILE, CERT_FILE, CleartextLogin, Hook, KEY_FILE, NodeError, NodeSpec, ReadMember,
+    ReadNode, Sessions, WriteMember, WriteNode,
 };
 use crate::options::{self, Effective, Start, persisted};
 use crate::owner;
@@ -46,6 +46,8 @@ const RESOLVE: Duration = Duration::from_secs(6);
 /// Where MySQL's packages put it, where no file says otherwise.
 const DATADIR: &str = "/var/lib/mysql";
 const PID_FILE_BYTES_MAX: u64 = 64;
+/// ER_ACCESS_DENIED_ERROR, ER_ACCESS_DENIED_NO_PASSWORD_ERROR: said behind the TLS handshake, never before it.
+const REFUSED_LOGINS: [u16; 2] = [1045, 1698];
 /// Only the end of a log is read.
 const LOG_BYTES_MAX: u64 = 256 * 1024;
 const PEM_BYTES_MAX: u64 = 1024 * 1024;
@@ -290,6 +292,22 @@ impl LiveNode {
         probe.leaf_pem.ok_or_else(|| self.host_error("the handshake showed no certificate"))
     }
 
+    /// Shows a certificate, and whoever answers with an alert about it does not take it.
+    fn admits(&self, outcome: Result<Outcome, NetError>) -> Result<Admits, NodeError> {
+        match outcome {
+            Ok(Outcome::Accepted) => Ok(Admits::Yes),
+            Ok(Outcome::RefusedAfterHandshake { alert }) => Admits::of_alert(&alert)
+                .ok_or_else(|| NodeError::Refused { node: self.spec.name.clone(), why: alert }),
+            Ok(Outcome::Closed) => {
+                Err(self.host_error("the port closed the connection without a reason, so it cannot be told whether it takes the certificate"))
+            }
+            Err(error @ NetError::Tls { .. }) => {
+                Admits::of_alert(&error.in_one_line()).ok_or_else(|| self.error(&error))
+            }
+            Err(error) => Err(self.error(&error)),
+        }
+    }
+
     fn leaf(&self, probe: Result<net::TlsProbe, NetError>) -> Result<String, NodeError> {
         let probe = probe.map_err(|error| match error {
             // What `net` advises are options of commands that connect as a client: a change has none of them.
@@ -305,7 +323,7 @@ impl LiveNode {
             },
             other => self.error(&other),
         })?;
-        if let net::Outcome::RefusedAfterHandshake { alert } = probe.outcome {
+        if let Outcome::RefusedAfterHandshake { alert } = probe.outcome {
             return Err(NodeError::Refused { node: self.spec.name.clone(), why: alert });
         }
         probe.leaf_pem.ok_or_else(|| NodeError::Refused {
@@ -365,6 +383,17 @@ impl ReadMember for LiveNode {
             }
         };
         self.leaf(net::tls_probe_at(&endpoint, &tls, PROBE))
+    }
+
+    fn galera_shows(&mut self) -> Result<String, NodeError> {
+        self.served_galera_leaf()
+    }
+
+    fn galera_admits(&mut self, shown: &Arc<PemSet>) -> Result<Admits, NodeError> {
+        let tls =
+            TlsOptions { mode: SslMode::Required, pem: Some(Arc::clone(shown)), ..TlsOptions::default() };
+        let probe = net::tls_probe_at(&self.galera_endpoint()?, &tls, PROBE);
+        self.admits(probe.map(|probe| probe.outcome))
     }
 
     fn wait(&mut self, how_long: Duration) {
@@ -541,6 +570,18 @@ impl ReadNode for LiveNode {
             node: self.spec.name.clone(),
             why: "the client port served no certificate".into(),
         })
+    }
+
+    fn client_admits(&mut self, shown: &Arc<PemSet>) -> Result<Admits, NodeError> {
+        let tls =
+            TlsOptions { mode: SslMode::Required, pem: Some(Arc::clone(shown)), ..TlsOptions::default() };
+        let endpoint = self.machine.tcp(&self.spec.address, self.spec.port);
+        match Client::connect(&ConnectOptions { endpoint, tls, ..self.login.clone() }) {
+            Ok(_) => Ok(Admits::Yes),
+            // Whoever is told that the account is not let in was through the handshake.
+            Err(NetError::Refused { code, .. }) if REFUSED_LOGINS.contains(&code) => Ok(Admits::Yes),
+            Err(error) => self.admits(Err(error)),
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! A server together with its host: the reading half, and the writing half that only a step's action is given.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use host::{ProcessFacts, ReadHost, Service, WriteHost};
 use model::NodeName;
+use net::PemSet;
 use thiserror::Error;
 
 use crate::accounts::{Account, AccountName};
@@ -161,6 +163,34 @@ pub struct Sessions {
     pub busy: usize,
 }
 
+/// Whether a port takes one that shows a certificate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Admits {
+    Yes,
+    /// In the words of its alert.
+    No(String),
+}
+
+impl Admits {
+    /// What an alert says of the certificate that was shown; `None`: it is about something else.
+    ///
+    /// # Source
+    /// RFC 8446, 6.2: unknown_ca, bad_certificate, certificate_expired and their like; OpenSSL's words for them.
+    pub fn of_alert(alert: &str) -> Option<Self> {
+        let words = alert.to_ascii_lowercase();
+        let is_of_leaf = ["unknown ca", "bad certificate", "certificate expired", "certificate unknown"]
+            .iter()
+            .any(|one| words.contains(one));
+        // What we do not trust ourselves is no answer of the other side.
+        (is_of_leaf && words.contains("alert")).then(|| Self::No(alert.to_owned()))
+    }
+
+    /// Refused since nobody that it trusts has signed the certificate.
+    pub fn is_unknown_ca(&self) -> bool {
+        matches!(self, Self::No(alert) if alert.to_ascii_lowercase().contains("unknown ca"))
+    }
+}
+
 /// A member of a cluster, whether it serves SQL or only votes: its machine, its process, and the port of the group.
 pub trait ReadMember {
     fn spec(&self) -> &NodeSpec;
@@ -176,6 +206,13 @@ pub trait ReadMember {
     fn host(&self) -> &dyn ReadHost;
     /// PEM of the leaf that the Galera port serves now, dialled with this member's own certificate.
     fn galera_leaf(&mut self) -> Result<String, NodeError>;
+    /// The same, whoever signed it, and dialled without a certificate.
+    fn galera_shows(&mut self) -> Result<String, NodeError>;
+    /// Whether the Galera port takes one that shows this certificate.
+    ///
+    /// # Errors
+    /// It cannot be told: the port is out of reach, or hangs up without a reason.
+    fn galera_admits(&mut self, shown: &Arc<PemSet>) -> Result<Admits, NodeError>;
     /// Waiting is part of the world, so that a simulated one can be quick.
     fn wait(&mut self, how_long: Duration);
     /// The same clock that `wait` moves, milliseconds.
@@ -221,6 +258,11 @@ pub trait ReadNode: ReadMember {
     fn socket_users(&mut self, within_ms: u64) -> Result<Vec<String>, NodeError>;
     /// PEM of the leaf that clients are served.
     fn client_leaf(&mut self) -> Result<String, NodeError>;
+    /// Whether the client port takes one that shows this certificate.
+    ///
+    /// # Errors
+    /// It cannot be told.
+    fn client_admits(&mut self, shown: &Arc<PemSet>) -> Result<Admits, NodeError>;
 }
 
 /// Changes one node. Only a step's action is given this.

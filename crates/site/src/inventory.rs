@@ -1004,7 +1004,10 @@ mod tests {
         };
         check("[[node]]\nname='n1'\naddres='10.0.0.1'\n", "line 9");
         check("[[node]]\nname='n1'\naddress='a'\n[[node]]\nname='n1'\naddress='b'\n", "the name n1");
-        check("[[node]]\nname='n1'\naddress='a'\nservice='x'\nstart=['y']\n", "n1 has a service, and start or stop");
+        check(
+            "[[node]]\nname='n1'\naddress='a'\nservice='x'\nstart=['y']\n",
+            "n1 has a service, and start or stop",
+        );
         check("", "");
         check("[[node]]\nname='look'\naddress='a'\n", "it is the name of a step");
         check("[[node]]\nname='n 1'\naddress='a'\n", "cannot be the name of a node");

@@ -394,7 +394,7 @@ fn check_passphrase(passphrase: &SecretString) -> Result<()> {
 }
 
 /// Makes the directory, or checks that only its owner may enter it.
-fn make_private_dir(dir: &Path) -> Result<()> {
+pub(crate) fn make_private_dir(dir: &Path) -> Result<()> {
     match fs::metadata(dir) {
         Ok(metadata) if metadata.is_dir() && metadata.permissions().mode() & 0o077 != 0 => {
             Err(TrustError::Refused {

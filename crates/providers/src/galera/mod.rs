@@ -14,12 +14,15 @@ mod quorum;
 pub(crate) mod steps;
 mod wait;
 
+use std::sync::Arc;
+
 use change::StepError;
-use model::{Change, Noun};
-use server::{GaleraFacts, NodeError, NodeView, ProviderOptions, WriteNode};
+use model::{Change, NodeName, Noun};
+use server::{Admits, GaleraFacts, NodeError, NodeView, PemSet, ProviderOptions, WriteNode};
 
 use crate::plan::{PlanContent, PlanError};
 use crate::preflight::Check;
+use crate::steps::fail;
 use crate::topology::{Role, Topology};
 use crate::world::World;
 
@@ -97,6 +100,40 @@ impl Topology for Galera {
             }
         }
         line
+    }
+
+    fn shows(&self, world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
+        // Who lets nobody in without a certificate shows its own in TLS 1.3 all the same; an older one is asked with ours.
+        let member = world.member(name)?;
+        member.galera_shows().or_else(|_| member.galera_leaf()).map_err(fail)
+    }
+
+    fn serves(&self, world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
+        world.member(name)?.galera_leaf().map_err(fail)
+    }
+
+    fn admits(
+        &self,
+        world: &mut World<'_>,
+        name: &NodeName,
+        shown: &Arc<PemSet>,
+    ) -> Result<Admits, StepError> {
+        world.member(name)?.galera_admits(shown).map_err(fail)
+    }
+
+    /// An arbitrator has nobody who could tell it to.
+    fn reload(&self, world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+        if world.arbitrator(name).is_none() {
+            return world.node(name)?.reload_tls().map_err(fail);
+        }
+        let reasons = steps::arbitrator::reasons_against(world, name, "DS")?;
+        if !reasons.is_empty() {
+            return Err(fail(format!(
+                "{name} has its new files and is not restarted\n  why:  {}\n  next: fix that, then sealion resume",
+                reasons.join("\n        ")
+            )));
+        }
+        steps::arbitrator::restart(world, name)
     }
 
     fn key_user(

@@ -8,7 +8,7 @@ use server::{Flavour, GaleraFacts, GaleraState};
 use super::arbitrators::{self, ArbitratorDraft, To};
 use super::draft::{Draft, drafts};
 use super::preflight::set_live;
-use super::steps::{GateParams, RotateParams, RoundParams};
+use super::steps::{DistrustParams, GateParams, RoundParams};
 use crate::accounts::{self, AccountsOf};
 use crate::by_hand;
 use crate::draft::{MemberDraft, PlannedEdit};
@@ -16,10 +16,12 @@ use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
-    clients_gate, clients_gate_back, key_files, privileges, prove, require, requires_tls, retire, rights,
+    clients_gate, clients_gate_back, key_files, only_rotated, privileges, prove, require, requires_tls,
+    retire, rights,
 };
 use crate::proxies;
-use crate::steps::EditParams;
+use crate::rollover;
+use crate::steps::{EditParams, RotateParams};
 use crate::world::World;
 
 /// SHA-256 over what the plan was made for. Queues, GTIDs and Synced states are left out: they change by themselves.
@@ -84,6 +86,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let state_hash = state_hash(change, &drafts, &voters, &accounts, &accounts::choices(world));
     let shut_out = accounts::shut_out(world, change, drafts.iter().map(|draft| draft.name.clone()))?;
     let mut builder = Builder::default();
+    only_rotated(change)?;
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &mut voters, &accounts, &mut builder)?,
         Verb::Join => return Err(refuse("a join names a node: sealion join NODE")),
@@ -94,7 +97,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
                 "require-tls and accounts have nothing to rotate\n  why:  rotate replaces certificates\n  next: sealion plan rotate",
             ));
         }
-        Verb::Rotate => rotate(world, &drafts, &voters, &mut builder)?,
+        Verb::Rotate => rotate(world, change, &mut drafts, &voters, &mut builder)?,
     }
     let steps = builder.steps;
     let voters: Vec<NodeName> = voters.iter().map(|voter| voter.member.name.clone()).collect();
@@ -496,11 +499,12 @@ fn everybody(drafts: &[Draft], voters: &[ArbitratorDraft]) -> Vec<NodeName> {
 
 fn rotate(
     world: &mut World<'_>,
-    drafts: &[Draft],
+    change: &Change,
+    drafts: &mut [Draft],
     voters: &[ArbitratorDraft],
     builder: &mut Builder,
 ) -> Result<(), PlanError> {
-    for draft in drafts {
+    for draft in drafts.iter() {
         if draft.view.galera_state() != GaleraState::Strict {
             return Err(refuse(format!(
                 "{} does not use TLS only, so there is nothing to rotate safely\n  why:  its provider is {}\n  next: sealion enable galera",
@@ -508,6 +512,11 @@ fn rotate(
                 draft.view.galera_state()
             )));
         }
+    }
+    if change.has(Noun::Ca) {
+        return rotate_ca(world, drafts, voters, builder);
+    }
+    for draft in drafts.iter() {
         let step = new_certificate(
             world,
             draft,
@@ -534,6 +543,35 @@ fn rotate(
     Ok(())
 }
 
+/// The cluster's CA is replaced: behind what every topology does, a restart of each node, without which it trusts the old one on.
+fn rotate_ca(
+    world: &mut World<'_>,
+    drafts: &mut [Draft],
+    voters: &[ArbitratorDraft],
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
+    let members: Vec<&MemberDraft> =
+        drafts.iter().map(|draft| &***draft).chain(voters.iter().map(|voter| &voter.member)).collect();
+    let restarts = |name: &NodeName| voters.iter().any(|voter| voter.member.name == *name);
+    let old_sha256 = rollover::plan(world, &members, &restarts, builder)?;
+    for draft in drafts.iter_mut().rev() {
+        let letter = draft.letter;
+        let PlannedEdit { edit, .. } = draft.edit(vec![])?;
+        let round =
+            RoundParams { edit, before: letter, after: letter, ssl_cert_before: None, ssl_cert_after: None };
+        let step = builder.add(
+            format!("R5.{}", draft.name),
+            "distrust",
+            format!("{} forgets the old CA; restart", draft.name),
+            vec![draft.name.clone()],
+            DistrustParams { old_sha256: old_sha256.clone(), round },
+        );
+        step.restarts_server = true;
+        step.shell = restart_by_hand(draft, &[]);
+    }
+    Ok(())
+}
+
 /// The step that replaces one member's certificate.
 fn new_certificate<'b>(
     world: &mut World<'_>,
@@ -541,10 +579,8 @@ fn new_certificate<'b>(
     title: String,
     builder: &'b mut Builder,
 ) -> Result<&'b mut Step, PlanError> {
-    let pem = world
-        .member(&draft.name)
-        .and_then(|member| member.galera_leaf().map_err(|error| change::StepError(error.to_string())));
-    let pem = pem.map_err(refuse)?;
+    let topology = world.topology;
+    let pem = topology.shows(world, &draft.name).map_err(refuse)?;
     let leaf = trust::inspect(pem.as_bytes()).map_err(refuse)?;
     let serial_before = leaf.first().map(|leaf| leaf.serial_hex.clone()).unwrap_or_default();
     let step = builder.add(

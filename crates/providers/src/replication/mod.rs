@@ -8,12 +8,15 @@ mod plan;
 mod preflight;
 pub(crate) mod steps;
 
+use std::sync::Arc;
+
 use change::StepError;
-use model::{Change, Noun};
-use server::{Alive, GaleraFacts, NodeError, NodeView, WriteNode};
+use model::{Change, NodeName, Noun};
+use server::{Admits, Alive, GaleraFacts, NodeError, NodeView, PemSet, WriteNode};
 
 use crate::plan::{PlanContent, PlanError};
 use crate::preflight::Check;
+use crate::steps::fail;
 use crate::topology::{Role, Topology};
 use crate::world::World;
 
@@ -94,6 +97,27 @@ impl Topology for Replication {
             Err(error) => line += &format!(", its channels are not known ({})", error.first_line()),
         }
         line
+    }
+
+    fn shows(&self, world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
+        world.node(name)?.client_leaf().map_err(fail)
+    }
+
+    fn serves(&self, world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
+        self.shows(world, name)
+    }
+
+    fn admits(
+        &self,
+        world: &mut World<'_>,
+        name: &NodeName,
+        shown: &Arc<PemSet>,
+    ) -> Result<Admits, StepError> {
+        world.node(name)?.client_admits(shown).map_err(fail)
+    }
+
+    fn reload(&self, world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+        world.node(name)?.reload_tls().map_err(fail)
     }
 
     fn key_user(

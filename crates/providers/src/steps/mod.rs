@@ -3,12 +3,17 @@
 mod account;
 mod accounts_gate;
 mod authority;
+mod authority_turn;
 mod clients_gate;
 mod edit;
 pub mod files;
+mod next_authority;
 mod prove;
 mod require;
 mod retire;
+mod rotate;
+mod trust;
+mod trust_gate;
 mod watch;
 
 use std::path::PathBuf;
@@ -19,7 +24,7 @@ use serde::de::DeserializeOwned;
 use server::WriteNode;
 
 use crate::edit::{Edit, FileEdit};
-use crate::galera::steps::{arbitrator, gate, join, rotate, round};
+use crate::galera::steps::{arbitrator, distrust, gate, join, round};
 use crate::replication::steps::{channel, live_files, restart};
 use crate::world::World;
 
@@ -30,6 +35,9 @@ pub use clients_gate::ClientsGateParams;
 pub use edit::EditParams;
 pub use prove::ProveParams;
 pub use require::RequireParams;
+pub use rotate::RotateParams;
+pub use trust::TrustParams;
+pub use trust_gate::TrustGateParams;
 
 /// What a kind of step does. Idempotent: an action may be asked for again after a kill.
 pub trait StepKind: Sync {
@@ -81,6 +89,11 @@ pub const STEPS: &[&dyn StepKind] = &[
     &prove::PROVE,
     &retire::RETIRE,
     &rotate::ROTATE,
+    &next_authority::NEXT_AUTHORITY,
+    &trust::TRUST,
+    &trust_gate::TRUST_GATE,
+    &authority_turn::AUTHORITY_TURN,
+    &distrust::DISTRUST,
     &live_files::LIVE_FILES,
     &restart::RESTART,
     &channel::CHANNEL,

@@ -1,12 +1,15 @@
 //! A simulated garbd as the steps see it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use formats::shell_vars::ShellVars;
 use host::{ProcessFacts, ReadHost, WriteHost};
+use net::PemSet;
 use server::arbitrator::owner_of;
 use server::{
-    Alive, ArbitratorView, NodeError, NodeSpec, ReadArbitrator, ReadMember, WriteArbitrator, WriteMember,
+    Admits, Alive, ArbitratorView, NodeError, NodeSpec, ReadArbitrator, ReadMember, WriteArbitrator,
+    WriteMember,
 };
 
 use super::disk::SimHost;
@@ -64,6 +67,14 @@ impl ReadMember for SimArbitrator {
         let identity = server.live.as_ref().and_then(|live| live.galera.as_ref());
         let identity = identity.ok_or_else(|| self.host_error("the Galera port speaks no TLS"))?;
         Ok(String::from_utf8_lossy(&identity.cert).into_owned())
+    }
+
+    fn galera_shows(&mut self) -> Result<String, NodeError> {
+        self.shared.borrow().shown_leaf(self.index).map_err(|why| self.host_error(why))
+    }
+
+    fn galera_admits(&mut self, shown: &Arc<PemSet>) -> Result<Admits, NodeError> {
+        self.shared.borrow().admits(self.index, &shown.cert).map_err(|why| self.host_error(why))
     }
 
     fn wait(&mut self, how_long: Duration) {

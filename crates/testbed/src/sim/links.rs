@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use server::Admits;
+
 use super::process::{Group, Identity, Speaks};
 use super::world::World;
 
@@ -206,6 +208,24 @@ impl World {
     /// Whether `judge` accepts the leaf of `shows`.
     pub fn handshake(&self, judge: usize, shows: usize) -> Result<(), &'static str> {
         self.verdict(judge, shows).map_or(Ok(()), Err)
+    }
+
+    /// The leaf that the Galera port of a server shows.
+    pub(super) fn shown_leaf(&self, index: usize) -> Result<String, String> {
+        let identity = self.servers[index].live.as_ref().and_then(|live| live.galera.as_ref());
+        let identity = identity.ok_or("the Galera port speaks no TLS")?;
+        Ok(String::from_utf8_lossy(&identity.cert).into_owned())
+    }
+
+    /// What it answers to one that shows this certificate.
+    pub(super) fn admits(&self, index: usize, cert: &[u8]) -> Result<Admits, String> {
+        let identity = self.servers[index].live.as_ref().and_then(|live| live.galera.as_ref());
+        let identity = identity.ok_or("the Galera port speaks no TLS")?;
+        Ok(match trust::chain_ok(cert, &identity.trusted, self.unix_s()) {
+            Ok(()) => Admits::Yes,
+            Err(trust::TrustError::Expired { .. }) => Admits::No("sslv3 alert certificate expired".into()),
+            Err(_) => Admits::No("tlsv1 alert unknown ca".into()),
+        })
     }
 
     fn verdict(&self, judges: usize, shows: usize) -> Option<&'static str> {

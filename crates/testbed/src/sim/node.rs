@@ -1,15 +1,17 @@
 //! A simulated server as the steps see it.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use host::{ProcessFacts, ReadHost, WriteHost};
 use model::{Clock, NodeName};
+use net::PemSet;
 use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
-    Alive, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting, Logins, NodeError, NodeSpec, NodeView,
-    ReadMember, ReadNode, Sessions, TlsFiles, WriteMember, WriteNode, owner,
+    Admits, Alive, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting, Logins, NodeError, NodeSpec,
+    NodeView, ReadMember, ReadNode, Sessions, TlsFiles, WriteMember, WriteNode, owner,
 };
 
 use super::disk::SimHost;
@@ -198,6 +200,14 @@ impl ReadMember for SimNode {
         })
     }
 
+    fn galera_shows(&mut self) -> Result<String, NodeError> {
+        self.ask(|world| world.shown_leaf(self.index))
+    }
+
+    fn galera_admits(&mut self, shown: &Arc<PemSet>) -> Result<Admits, NodeError> {
+        self.ask(|world| world.admits(self.index, &shown.cert))
+    }
+
     fn wait(&mut self, how_long: Duration) {
         self.shared.instant("wait", Some(self.index));
         self.shared.advance(u64::try_from(how_long.as_millis()).unwrap_or(u64::MAX));
@@ -270,6 +280,10 @@ impl ReadNode for SimNode {
             let leaf = world.servers[self.index].live.as_ref().and_then(|live| live.client_leaf.clone());
             Ok(String::from_utf8_lossy(&leaf.ok_or("the client port served no certificate")?).into_owned())
         })
+    }
+
+    fn client_admits(&mut self, _: &Arc<PemSet>) -> Result<Admits, NodeError> {
+        Err(self.host_error("the simulated servers ask no client for a certificate".into()))
     }
 }
 

@@ -41,6 +41,7 @@ mod prove_tour;
 mod proxy_sim;
 mod refusals_sim;
 mod retries_sim;
+mod rollover_sim;
 mod sim_behaviours;
 mod support;
 mod unkind_sim;

@@ -1,13 +1,13 @@
 //! Kinds of step of a Galera cluster alone.
 
 pub mod arbitrator;
+pub mod distrust;
 pub mod gate;
 pub mod join;
-pub mod rotate;
 pub mod round;
 
 pub use arbitrator::ArbitratorParams;
+pub use distrust::DistrustParams;
 pub use gate::GateParams;
 pub use join::JoinParams;
-pub use rotate::RotateParams;
 pub use round::RoundParams;

@@ -181,6 +181,23 @@ fn reasons_against_silent(
     Ok(reasons)
 }
 
+/// One that sealion has drained, and that is no member of the cluster: its process hangs on its way up or down.
+pub fn stopped_though_silent(
+    world: &mut World<'_>,
+    name: &NodeName,
+    round: &RoundParams,
+) -> Result<(), StepError> {
+    let views = world.views();
+    let reasons = reasons_against_silent(world, name, &views, round)?;
+    if !reasons.is_empty() {
+        return Err(fail(format!(
+            "{name} may serve, and is not stopped\n  why:  {}\n  next: see what keeps it from answering, then sealion resume",
+            reasons.join("\n        ")
+        )));
+    }
+    world.node(name)?.stop().map_err(fail)
+}
+
 /// When it is asked whether a node may be stopped.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
@@ -327,16 +344,7 @@ impl StepKind for Round {
                 StepCheck::Ready
             });
         }
-        let mut reasons =
-            reasons_against(world, &name, is_ours, &round, Moment { direction, is_drained: false })?;
-        reasons.extend(unsound_files(world, &name, &round, direction)?);
-        if reasons.is_empty() {
-            return Ok(StepCheck::Ready);
-        }
-        Ok(StepCheck::Blocked(format!(
-            "{name} may not be restarted now\n  why:  {}\n  next: fix that, then sealion resume",
-            reasons.join("\n        ")
-        )))
+        may_restart(world, &name, &round, direction)
     }
 
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
@@ -347,18 +355,7 @@ impl StepKind for Round {
         let view = node.view();
         match &view {
             Ok(_) | Err(NodeError::Down { .. }) => {}
-            Err(NodeError::Silent { .. }) => {
-                let views = world.views();
-                let reasons = reasons_against_silent(world, &name, &views, &round)?;
-                if !reasons.is_empty() {
-                    return Err(fail(format!(
-                        "{name} may serve, and is not stopped\n  why:  {}\n  next: see what keeps it from answering, then sealion resume",
-                        reasons.join("\n        ")
-                    )));
-                }
-                // Drained, and no member of the cluster: its process hangs on its way up or down.
-                world.node(&name)?.stop().map_err(fail)?;
-            }
+            Err(NodeError::Silent { .. }) => stopped_though_silent(world, &name, &round)?,
             // It serves, and only we are not let in: it must not be stopped undrained.
             Err(error) => return Err(fail(error)),
         }
@@ -367,52 +364,9 @@ impl StepKind for Round {
                 // Killed after the start, or before the stop: the process runs with what is wished already.
                 return back_in_service(world, &name, step);
             }
-            // On the node before a proxy is told: whoever continues knows what was there.
-            let before = kept(world.node(&name)?)?;
-            let kept = proxies::remember(world, &name, before)?;
-            mark(world.node(&name)?, &step.id.0, &kept)?;
-            if let Err(error) = proxies::drain(world, &name, &kept) {
-                serves_on(world, &name, step)?;
-                return Err(error);
-            }
-            let node = world.node(&name)?;
-            // Not by wsrep_desync_count: a donor counts there too, and is in service again when it has served.
-            if !is_desynced(&view) {
-                node.set_desync(true).map_err(fail)?;
-            }
-            hook(world, &name, step, true)?;
-            let note = match drained(world, &name, SIGN) {
-                Ok(note) => note,
-                Err(error) => {
-                    serves_on(world, &name, step)?;
-                    return Err(error);
-                }
-            };
-            world.say(&format!("{name}: {note}"));
-            mark(world.node(&name)?, &format!("{}{DRAINED}", step.id), &kept)?;
-            // Draining takes its time: another node may have failed since the pre-check.
-            let mut reasons =
-                reasons_against(world, &name, true, &round, Moment { direction, is_drained: true })?;
-            reasons.extend(unsound_files(world, &name, &round, direction)?);
-            if !reasons.is_empty() {
-                serves_on(world, &name, step)?;
-                return Err(fail(format!(
-                    "{name} was drained and is not stopped\n  why:  {}\n  next: fix that, then sealion resume",
-                    reasons.join("\n        ")
-                )));
-            }
-            let process = world.node(&name)?.process();
-            world.node(&name)?.stop().map_err(fail)?;
-            has_ended(world, &name, process.as_ref())?;
+            drained_and_stopped(world, &name, step, &round, direction, &view)?;
         }
-        if let Err(error) = start_patiently(world, &name) {
-            let unsound = unsound_files(world, &name, &round, direction)?;
-            return Err(match unsound {
-                Some(why) => fail(format!("{error}\n  note: {why}")),
-                None => error,
-            });
-        }
-        back_in_service(world, &name, step)
+        started_again(world, &name, step, &round, direction)
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
@@ -427,8 +381,97 @@ impl StepKind for Round {
     }
 }
 
+/// Whether nothing stands against a restart now.
+pub fn may_restart(
+    world: &mut World<'_>,
+    name: &NodeName,
+    round: &RoundParams,
+    direction: Direction,
+) -> Result<StepCheck, StepError> {
+    let is_ours = ours(world.node(name)?)?;
+    let mut reasons = reasons_against(world, name, is_ours, round, Moment { direction, is_drained: false })?;
+    reasons.extend(unsound_files(world, name, round, direction)?);
+    if reasons.is_empty() {
+        return Ok(StepCheck::Ready);
+    }
+    Ok(StepCheck::Blocked(format!(
+        "{name} may not be restarted now\n  why:  {}\n  next: fix that, then sealion resume",
+        reasons.join("\n        ")
+    )))
+}
+
+/// Done, unless the node is still to be brought back into service.
+pub fn unless_drained(world: &mut World<'_>, name: &NodeName, note: &str) -> Result<StepCheck, StepError> {
+    Ok(if ours(world.node(name)?)? { StepCheck::Ready } else { StepCheck::AlreadyDone(note.into()) })
+}
+
+/// A serving node leaves the service and is stopped; who is down already is left so.
+pub fn drained_and_stopped(
+    world: &mut World<'_>,
+    name: &NodeName,
+    step: &Step,
+    round: &RoundParams,
+    direction: Direction,
+    view: &NodeView,
+) -> Result<(), StepError> {
+    // On the node before a proxy is told: whoever continues knows what was there.
+    let before = kept(world.node(name)?)?;
+    let kept = proxies::remember(world, name, before)?;
+    mark(world.node(name)?, &step.id.0, &kept)?;
+    if let Err(error) = proxies::drain(world, name, &kept) {
+        serves_on(world, name, step)?;
+        return Err(error);
+    }
+    let node = world.node(name)?;
+    // Not by wsrep_desync_count: a donor counts there too, and is in service again when it has served.
+    if !is_desynced(view) {
+        node.set_desync(true).map_err(fail)?;
+    }
+    hook(world, name, step, true)?;
+    let note = match drained(world, name, SIGN) {
+        Ok(note) => note,
+        Err(error) => {
+            serves_on(world, name, step)?;
+            return Err(error);
+        }
+    };
+    world.say(&format!("{name}: {note}"));
+    mark(world.node(name)?, &format!("{}{DRAINED}", step.id), &kept)?;
+    // Draining takes its time: another node may have failed since the pre-check.
+    let mut reasons = reasons_against(world, name, true, round, Moment { direction, is_drained: true })?;
+    reasons.extend(unsound_files(world, name, round, direction)?);
+    if !reasons.is_empty() {
+        serves_on(world, name, step)?;
+        return Err(fail(format!(
+            "{name} was drained and is not stopped\n  why:  {}\n  next: fix that, then sealion resume",
+            reasons.join("\n        ")
+        )));
+    }
+    let process = world.node(name)?.process();
+    world.node(name)?.stop().map_err(fail)?;
+    has_ended(world, name, process.as_ref())
+}
+
+/// Starts the node that was stopped, and brings it back into service.
+pub fn started_again(
+    world: &mut World<'_>,
+    name: &NodeName,
+    step: &Step,
+    round: &RoundParams,
+    direction: Direction,
+) -> Result<(), StepError> {
+    if let Err(error) = start_patiently(world, name) {
+        let unsound = unsound_files(world, name, round, direction)?;
+        return Err(match unsound {
+            Some(why) => fail(format!("{error}\n  note: {why}")),
+            None => error,
+        });
+    }
+    back_in_service(world, name, step)
+}
+
 /// Nobody else may have changed or left, and all of them must be one cluster; after a while, since answers are never of one moment.
-fn settled_as_one(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+pub fn settled_as_one(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     let began = world.node(name)?.now_ms();
     while let Err(why) = is_one_cluster(world) {
         if world.node(name)?.now_ms() - began > SETTLE_MS_MAX {
@@ -470,7 +513,7 @@ fn is_desynced(view: &NodeView) -> bool {
 }
 
 /// The marker goes last: until then whoever continues comes here again.
-fn back_in_service(world: &mut World<'_>, name: &NodeName, step: &Step) -> Result<(), StepError> {
+pub fn back_in_service(world: &mut World<'_>, name: &NodeName, step: &Step) -> Result<(), StepError> {
     let is_ours = ours(world.node(name)?)?;
     if is_ours {
         sync_again(world.node(name)?)?;

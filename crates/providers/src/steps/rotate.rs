@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
+use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 
-use super::arbitrator::{reasons_against, restart};
+use super::{StepKind, fail, only_node, params};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
-use crate::files::{finish_placing, is_placing, issue, lies, note_owner, place, place_bytes, sound};
-use crate::steps::{StepKind, fail, only_node, params};
+use crate::files::{finish_placing, is_placing, issue, lies, note_owner, place_bytes, sound};
 use crate::world::World;
 
 pub struct Rotate;
@@ -28,25 +28,34 @@ fn kept(serial_before: &str) -> PathBuf {
     PathBuf::from("rotated").join(serial_before)
 }
 
-fn served(world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
-    let pem = world.member(name)?.galera_leaf().map_err(fail)?;
+fn serial_of(pem: &str) -> Result<String, StepError> {
     let leaf = trust::inspect(pem.as_bytes()).map_err(fail)?;
     leaf.first().map(|leaf| leaf.serial_hex.clone()).ok_or_else(|| fail("no certificate was served"))
 }
 
-/// A node reads its files again as it runs; an arbitrator has nobody who could tell it to.
+/// Whoever signed it: the one that is replaced may have expired.
+fn served(world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
+    let topology = world.topology;
+    serial_of(&topology.shows(world, name)?)
+}
+
 fn load(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
-    if world.arbitrator(name).is_none() {
-        return world.node(name)?.reload_tls().map_err(fail);
-    }
-    let reasons = reasons_against(world, name, "DS")?;
-    if !reasons.is_empty() {
-        return Err(fail(format!(
-            "{name} has its new files and is not restarted\n  why:  {}\n  next: fix that, then sealion resume",
-            reasons.join("\n        ")
-        )));
-    }
-    restart(world, name)
+    let topology = world.topology;
+    topology.reload(world, name)
+}
+
+/// The CA file of a member keeps what others, or a rollover, have put there beside the CA that signs.
+fn cas(
+    world: &mut World<'_>,
+    name: &NodeName,
+    leaf: &trust::Leaf,
+    ca_pem: &str,
+) -> Result<Vec<u8>, StepError> {
+    let now = world.unix_s();
+    let member = world.member(name)?;
+    let there = member.host().read(&member.spec().tls_dir.join(CA_FILE), PEM_BYTES_MAX).map_err(fail)?;
+    let holds = |cas: &Vec<u8>| trust::chain_ok(leaf.cert_pem.as_bytes(), cas, now).is_ok();
+    Ok(there.filter(holds).unwrap_or_else(|| ca_pem.as_bytes().to_vec()))
 }
 
 impl StepKind for Rotate {
@@ -111,7 +120,9 @@ impl StepKind for Rotate {
         // A sound pair that is not the old one was placed before a kill: only the reload is missing.
         if on_disk.serial().is_none_or(|serial| serial == serial_before) {
             let (leaf, ca_pem) = issue(world, &name)?;
-            place(world.member(&name)?, &leaf, &ca_pem)?;
+            let cas = cas(world, &name, &leaf, &ca_pem)?;
+            let key = leaf.key_pem.expose_secret().as_bytes();
+            place_bytes(world.member(&name)?, [key, leaf.cert_pem.as_bytes(), &cas])?;
             sound(world, &name)?;
         }
         load(world, &name)
@@ -120,13 +131,15 @@ impl StepKind for Rotate {
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
         let RotateParams { serial_before } = params(step)?;
         let name = only_node(step)?;
-        let live = served(world, &name)?;
+        let topology = world.topology;
+        // Whoever shows its new one must be let in with it, too.
+        let live = match direction {
+            Direction::Forward => serial_of(&topology.serves(world, &name)?)?,
+            Direction::Back => served(world, &name)?,
+        };
         let wished = (live != serial_before) == (direction == Direction::Forward);
         if !wished {
-            return Err(fail(format!(
-                "port {} still serves serial {live}",
-                world.member(&name)?.spec().galera_port
-            )));
+            return Err(fail(format!("{name} still serves serial {live}")));
         }
         if world.arbitrator(&name).is_some() {
             return Ok(format!("serves serial {live} since its restart"));
@@ -136,7 +149,7 @@ impl StepKind for Rotate {
             let pem = node.client_leaf().map_err(fail)?;
             let client = trust::inspect(pem.as_bytes()).map_err(fail)?;
             if client.first().is_none_or(|leaf| leaf.serial_hex != live) {
-                return Err(fail("the client port serves another certificate than the Galera port"));
+                return Err(fail("its client port serves another certificate"));
             }
         }
         Ok(format!("serves serial {live} on new connections"))

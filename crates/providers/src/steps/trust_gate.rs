@@ -1,0 +1,97 @@
+//! Between the phases of a rollover: a member that is behind the others would be shut out by what comes next, or shut others out.
+
+use change::{Direction, StepCheck, StepError};
+use model::{NodeName, Step};
+use serde::{Deserialize, Serialize};
+use server::Admits;
+
+use super::{StepKind, fail, params};
+use crate::rollover::{self, Which};
+use crate::world::World;
+
+pub struct TrustGate;
+pub const TRUST_GATE: TrustGate = TrustGate;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TrustGateParams {
+    pub old_sha256: String,
+    /// Each member must show a leaf of the CA that is wished; else it must take one.
+    pub serves: bool,
+}
+
+/// Why one member is not as far; nothing, if it is.
+fn problem(
+    world: &mut World<'_>,
+    name: &NodeName,
+    gate: &TrustGateParams,
+    direction: Direction,
+) -> Result<Option<String>, StepError> {
+    // Before leaves are replaced everybody must take those that come; before trust is taken away nobody may show one of that CA.
+    let (serves, which) = match (direction, gate.serves) {
+        (Direction::Forward, serves) => (serves, Which::New),
+        (Direction::Back, serves) => (!serves, Which::Old),
+    };
+    let word = which.word();
+    let ca_pem = rollover::pem(world, &gate.old_sha256, which)?;
+    if serves {
+        let topology = world.topology;
+        let shown = topology.shows(world, name)?;
+        let is_of_it = trust::chain_ok(shown.as_bytes(), ca_pem.as_bytes(), world.unix_s());
+        return Ok(is_of_it.err().map(|error| {
+            let why = error.to_string();
+            format!(
+                "{name} does not show a certificate of the {word} CA: {}",
+                why.lines().next().unwrap_or("")
+            )
+        }));
+    }
+    if rollover::waits_for_leaf(world, name, &gate.old_sha256)? {
+        return Ok(None);
+    }
+    Ok(match rollover::admits(world, name, &gate.old_sha256, which)? {
+        Admits::Yes => None,
+        Admits::No(alert) => Some(format!("{name} refuses certificates of the {word} CA: {alert}")),
+    })
+}
+
+impl StepKind for TrustGate {
+    fn kind(&self) -> &'static str {
+        "trust-gate"
+    }
+
+    fn only_looks(&self) -> bool {
+        true
+    }
+
+    fn check(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
+        let gate: TrustGateParams = params(step)?;
+        let mut problems = Vec::new();
+        for name in &step.nodes {
+            match problem(world, name, &gate, direction) {
+                Ok(found) => problems.extend(found),
+                Err(error) => problems.push(format!("{name} cannot be asked: {}", fail(error).0)),
+            }
+        }
+        Ok(if problems.is_empty() {
+            StepCheck::AlreadyDone(format!("all {} members are as far", step.nodes.len()))
+        } else {
+            StepCheck::Blocked(format!(
+                "the next phase may not begin\n  why:  {}\n  next: fix that, then sealion resume",
+                problems.join("\n        ")
+            ))
+        })
+    }
+
+    fn act(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<(), StepError> {
+        Ok(())
+    }
+
+    fn verify(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<String, StepError> {
+        Ok("checked".into())
+    }
+}
