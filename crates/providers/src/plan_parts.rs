@@ -10,7 +10,7 @@ use crate::draft::{MemberDraft, NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::needs;
 use crate::plan::{Builder, PlanError, refuse};
-use crate::steps::{AuthorityParams, ClientsGateParams, ProveParams, RequireParams};
+use crate::steps::{AuthorityParams, ClientsGateParams, ProveParams, RequireParams, RotateParams};
 use crate::world::World;
 
 /// What these steps need, with the privileges of SQL that a topology's steps use; nothing where they change nothing.
@@ -107,6 +107,13 @@ pub fn only_rotated(change: &Change) -> Result<(), PlanError> {
         "the CA cannot be the subject of {}\n  why:  it is made with the first certificates; it can be replaced only\n  next: sealion plan rotate ca, or          {} without ca",
         change.verb, change.verb
     )))
+}
+
+/// What has no certificate.
+pub fn nothing_to_rotate() -> PlanError {
+    refuse(
+        "require-tls and accounts have nothing to rotate\n  why:  rotate replaces certificates\n  next: sealion plan rotate",
+    )
 }
 
 /// Whether it is about `require_secure_transport`.
@@ -206,4 +213,37 @@ pub fn require(
     step.shell.push(by_hand::sql(&statement));
     (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
     Ok(())
+}
+
+/// The step that replaces one member's certificate.
+///
+/// # Errors
+/// It shows none.
+pub fn new_certificate<'b>(
+    world: &mut World<'_>,
+    draft: &MemberDraft,
+    title: String,
+    builder: &'b mut Builder,
+) -> Result<&'b mut Step, PlanError> {
+    let topology = world.topology;
+    let pem = topology.shows(world, &draft.name).map_err(refuse)?;
+    let leaf = trust::inspect(pem.as_bytes()).map_err(refuse)?;
+    let serial_before = leaf.first().map(|leaf| leaf.serial_hex.clone()).unwrap_or_default();
+    let step = builder.add(
+        format!("R1.{}", draft.name),
+        "rotate",
+        title,
+        vec![draft.name.clone()],
+        RotateParams { serial_before },
+    );
+    // The old ones are kept, and the new ones complete, in sealion's own directory.
+    step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.state_dir, &draft.tls_dir]);
+    step.shell = by_hand::leaf(
+        &world.authority.dir,
+        draft.name.as_str(),
+        &draft.names,
+        &draft.tls_dir,
+        world.authority.leaf_days,
+    );
+    Ok(step)
 }

@@ -17,7 +17,7 @@ use crate::draft::MemberDraft;
 use crate::files::CA_FILE;
 use crate::needs;
 use crate::plan::{Builder, PlanError, refuse};
-use crate::steps::{RotateParams, TrustGateParams, TrustParams, fail};
+use crate::steps::{Asks, RotateParams, TrustGateParams, TrustParams, fail};
 use crate::world::World;
 
 /// Which of the two.
@@ -113,6 +113,28 @@ pub fn admits(
     topology.admits(world, name, &shown)
 }
 
+/// Whether a member refuses leaves of the old CA because it does not know it, or nobody could use one; the inner error says why not.
+pub fn refuses_old(
+    world: &mut World<'_>,
+    name: &NodeName,
+    old_sha256: &str,
+) -> Result<Result<String, String>, StepError> {
+    Ok(match admits(world, name, old_sha256, Which::Old)? {
+        Admits::Yes => Err(format!("{name} still takes certificates of the old CA")),
+        no @ Admits::No(_) if no.is_unknown_ca() => Ok("it refuses a certificate of the old CA".into()),
+        Admits::No(alert) => {
+            let old_pem = pem(world, old_sha256, Which::Old)?;
+            if is_over(world, &old_pem)? {
+                Ok("the old CA has expired, and a certificate of it is refused".into())
+            } else {
+                Err(format!(
+                    "whether {name} trusts the old CA cannot be told: it refused a certificate of it with \"{alert}\""
+                ))
+            }
+        }
+    })
+}
+
 /// The steps of a rollover, up to where every file and every leaf is of the new CA.
 ///
 /// # Errors
@@ -155,7 +177,7 @@ pub fn plan(
         builder,
         "R2.look",
         "check that every member takes certificates of the new CA",
-        TrustGateParams { old_sha256: old_sha256.clone(), serves: false },
+        TrustGateParams { old_sha256: old_sha256.clone(), asks: Asks::Takes },
         asked,
     );
     let step = builder.add(
@@ -192,7 +214,7 @@ pub fn plan(
         builder,
         "R3.look",
         "check that every member shows a certificate of the new CA",
-        TrustGateParams { old_sha256: old_sha256.clone(), serves: true },
+        TrustGateParams { old_sha256: old_sha256.clone(), asks: Asks::Shows },
         everywhere,
     );
     for draft in members {
@@ -205,7 +227,7 @@ fn how(restarts: bool) -> &'static str {
     if restarts { "; restart" } else { ", without a restart" }
 }
 
-fn gate(builder: &mut Builder, id: &str, title: &str, params: TrustGateParams, nodes: Vec<NodeName>) {
+pub fn gate(builder: &mut Builder, id: &str, title: &str, params: TrustGateParams, nodes: Vec<NodeName>) {
     let step = builder.add(id.into(), "trust-gate", title.into(), nodes, params);
     step.shell = vec![format!("# {title}: openssl s_client -connect HOST:PORT -cert LEAF -key KEY")];
 }

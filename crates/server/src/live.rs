@@ -619,8 +619,11 @@ impl WriteNode for LiveNode {
     fn reload_tls(&mut self) -> Result<(), NodeError> {
         // Source: on a Galera node FLUSH SSL reloads the provider's certificate too; LOCAL keeps it out of the binlog
         // (seen on 10.11.19). A node without client TLS has only the provider's switch.
-        if self.view()?.offers_client_tls() {
-            self.run("FLUSH LOCAL SSL")
+        let view = self.view()?;
+        if view.capabilities().live_tls_files {
+            self.run(replication::RELOAD_MYSQL)
+        } else if view.offers_client_tls() {
+            self.run(replication::RELOAD_MARIADB)
         } else {
             self.run("SET GLOBAL wsrep_provider_options='socket.ssl_reload=1'")
         }

@@ -188,6 +188,11 @@ pub struct TlsFiles {
     pub key: String,
 }
 
+/// A running MySQL reads its files again.
+pub const RELOAD_MYSQL: &str = "ALTER INSTANCE RELOAD TLS";
+/// So does MariaDB; LOCAL keeps it out of the binary log.
+pub const RELOAD_MARIADB: &str = "FLUSH LOCAL SSL";
+
 /// The statements with which a running MySQL takes other files. Never with NO ROLLBACK ON ERROR, which switches TLS off where a file
 /// is bad.
 pub fn set_tls_files(files: &TlsFiles) -> Vec<String> {
@@ -199,7 +204,7 @@ pub fn set_tls_files(files: &TlsFiles) -> Vec<String> {
             value(&files.cert),
             value(&files.key)
         ),
-        "ALTER INSTANCE RELOAD TLS".into(),
+        RELOAD_MYSQL.into(),
     ]
 }
 

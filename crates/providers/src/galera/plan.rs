@@ -16,12 +16,12 @@ use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
-    clients_gate, clients_gate_back, key_files, only_rotated, privileges, prove, require, requires_tls,
-    retire, rights,
+    clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate, only_rotated, privileges,
+    prove, require, requires_tls, retire, rights,
 };
 use crate::proxies;
 use crate::rollover;
-use crate::steps::{EditParams, RotateParams};
+use crate::steps::EditParams;
 use crate::world::World;
 
 /// SHA-256 over what the plan was made for. Queues, GTIDs and Synced states are left out: they change by themselves.
@@ -93,9 +93,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
         Verb::Migrate => return Err(refuse("a migration is of two servers: sealion migrate plan")),
         Verb::Disable => disable(world, change, &mut drafts, &mut voters, &accounts, &mut builder)?,
         Verb::Rotate if change.has(Noun::RequireTls) || change.has(Noun::Accounts) => {
-            return Err(refuse(
-                "require-tls and accounts have nothing to rotate\n  why:  rotate replaces certificates\n  next: sealion plan rotate",
-            ));
+            return Err(nothing_to_rotate());
         }
         Verb::Rotate => rotate(world, change, &mut drafts, &voters, &mut builder)?,
     }
@@ -570,34 +568,4 @@ fn rotate_ca(
         step.shell = restart_by_hand(draft, &[]);
     }
     Ok(())
-}
-
-/// The step that replaces one member's certificate.
-fn new_certificate<'b>(
-    world: &mut World<'_>,
-    draft: &MemberDraft,
-    title: String,
-    builder: &'b mut Builder,
-) -> Result<&'b mut Step, PlanError> {
-    let topology = world.topology;
-    let pem = topology.shows(world, &draft.name).map_err(refuse)?;
-    let leaf = trust::inspect(pem.as_bytes()).map_err(refuse)?;
-    let serial_before = leaf.first().map(|leaf| leaf.serial_hex.clone()).unwrap_or_default();
-    let step = builder.add(
-        format!("R1.{}", draft.name),
-        "rotate",
-        title,
-        vec![draft.name.clone()],
-        RotateParams { serial_before },
-    );
-    // The old ones are kept, and the new ones complete, in sealion's own directory.
-    step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.state_dir, &draft.tls_dir]);
-    step.shell = by_hand::leaf(
-        &world.authority.dir,
-        draft.name.as_str(),
-        &draft.names,
-        &draft.tls_dir,
-        world.authority.leaf_days,
-    );
-    Ok(step)
 }

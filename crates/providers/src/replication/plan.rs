@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
 use openssl::sha::sha256;
+use server::replication::{RELOAD_MARIADB, RELOAD_MYSQL};
 use server::rights::Use;
 use server::{Channel, ChannelTls, NodeSpec, TlsFiles};
 
@@ -12,12 +13,15 @@ use super::steps::live_files::in_use;
 use super::steps::{ChannelParams, LiveFilesParams, RestartParams};
 use crate::accounts::{self, AccountsOf};
 use crate::by_hand;
-use crate::draft::{NodeDraft, PlannedEdit};
+use crate::draft::{MemberDraft, NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
-    clients_gate, clients_gate_back, key_files, prove, require, requires_tls, retire, rights,
+    clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate, only_rotated, prove,
+    require, requires_tls, retire, rights,
 };
+use crate::rollover;
+use crate::steps::{Asks, TrustGateParams};
 use crate::world::World;
 
 /// A server, with the channels of which it is the replica.
@@ -121,6 +125,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let state_hash = state_hash(change, &drafts, &accounts, &accounts::choices(world));
     let shut_out = accounts::shut_out(world, change, drafts.iter().map(|draft| draft.node.name.clone()))?;
     let mut builder = Builder::default();
+    only_rotated(change)?;
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &accounts, &mut builder)?,
         Verb::Join => {
@@ -130,9 +135,10 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
         }
         Verb::Migrate => return Err(refuse("a migration is of two servers: sealion migrate plan")),
         Verb::Disable => disable(world, change, &mut drafts, &accounts, &mut builder)?,
-        Verb::Rotate => {
-            return Err(refuse("certificates are rotated on Galera clusters only, by this version"));
+        Verb::Rotate if change.has(Noun::RequireTls) || change.has(Noun::Accounts) => {
+            return Err(nothing_to_rotate());
         }
+        Verb::Rotate => rotate(world, change, &drafts, &mut builder)?,
     }
     let steps = builder.steps;
     let mut impact = impact(&steps, &drafts);
@@ -427,6 +433,52 @@ fn disable(
     }
     if replication && clients {
         retire(builder, "D4", drafts.iter().map(|draft| &*draft.node));
+    }
+    Ok(())
+}
+
+/// Every server reads its files again while it runs. Channels that are up go on; the next connection of each is made with the new files.
+fn rotate(
+    world: &mut World<'_>,
+    change: &Change,
+    drafts: &[Draft],
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
+    for Draft { node, .. } in drafts {
+        let ours = node.path(CERT_FILE);
+        let used = if node.view.capabilities().live_tls_files {
+            in_use(&node.view).cert
+        } else {
+            node.ssl_cert.clone()
+        };
+        if used != ours {
+            return Err(refuse(format!(
+                "{} does not serve the certificate in {ours}, so there is nothing to rotate\n  why:  its ssl_cert is \"{used}\"\n  next: \
+                 sealion plan enable clients",
+                node.name
+            )));
+        }
+    }
+    if change.has(Noun::Ca) {
+        let members: Vec<&MemberDraft> = drafts.iter().map(|draft| &*draft.node).collect();
+        let old_sha256 = rollover::plan(world, &members, &|_| false, builder)?;
+        let names = members.iter().map(|member| member.name.clone()).collect();
+        let params = TrustGateParams { old_sha256, asks: Asks::Refuses };
+        rollover::gate(
+            builder,
+            "R5.look",
+            "check that every server refuses certificates of the old CA",
+            params,
+            names,
+        );
+        return Ok(());
+    }
+    for Draft { node, .. } in drafts {
+        let title = format!("{} uses a new certificate, without a restart", node.name);
+        let sql = if node.view.capabilities().live_tls_files { RELOAD_MYSQL } else { RELOAD_MARIADB };
+        let step = new_certificate(world, node, title, builder)?;
+        step.sql = vec![format!("{sql};")];
+        step.shell.push(by_hand::sql(sql));
     }
     Ok(())
 }

@@ -27,14 +27,6 @@ pub const CHECKS: &[(&str, Check)] = &[
 ];
 
 fn nouns(_: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
-    if seen.change.verb == Verb::Rotate {
-        return vec![problem(
-            "cluster",
-            "certificates of servers outside of Galera are not rotated by this version",
-            "sealion rotate is there for Galera clusters",
-            "write new files to the paths of ssl_cert and ssl_key, then ALTER INSTANCE RELOAD TLS (MySQL) or FLUSH LOCAL SSL (MariaDB)",
-        )];
-    }
     if seen.change.has(Noun::Galera) || seen.change.has(Noun::Sst) {
         return vec![problem(
             "cluster",

@@ -37,7 +37,7 @@ pub use prove::ProveParams;
 pub use require::RequireParams;
 pub use rotate::RotateParams;
 pub use trust::TrustParams;
-pub use trust_gate::TrustGateParams;
+pub use trust_gate::{Asks, TrustGateParams};
 
 /// What a kind of step does. Idempotent: an action may be asked for again after a kill.
 pub trait StepKind: Sync {

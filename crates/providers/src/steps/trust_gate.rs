@@ -15,8 +15,19 @@ pub const TRUST_GATE: TrustGate = TrustGate;
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TrustGateParams {
     pub old_sha256: String,
-    /// Each member must show a leaf of the CA that is wished; else it must take one.
-    pub serves: bool,
+    pub asks: Asks,
+}
+
+/// What each member must do, on the way forward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Asks {
+    /// It takes leaves of the new CA.
+    Takes,
+    /// It shows one of the new CA.
+    Shows,
+    /// It refuses those of the old CA.
+    Refuses,
 }
 
 /// Why one member is not as far; nothing, if it is.
@@ -27,9 +38,13 @@ fn problem(
     direction: Direction,
 ) -> Result<Option<String>, StepError> {
     // Before leaves are replaced everybody must take those that come; before trust is taken away nobody may show one of that CA.
-    let (serves, which) = match (direction, gate.serves) {
-        (Direction::Forward, serves) => (serves, Which::New),
-        (Direction::Back, serves) => (!serves, Which::Old),
+    let (serves, which) = match (direction, gate.asks) {
+        (Direction::Forward, Asks::Refuses) => {
+            return Ok(rollover::refuses_old(world, name, &gate.old_sha256)?.err());
+        }
+        (Direction::Back, Asks::Refuses) => return Ok(None),
+        (Direction::Forward, asks) => (asks == Asks::Shows, Which::New),
+        (Direction::Back, asks) => (asks == Asks::Takes, Which::Old),
     };
     let word = which.word();
     let ca_pem = rollover::pem(world, &gate.old_sha256, which)?;

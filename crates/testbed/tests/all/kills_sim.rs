@@ -81,6 +81,7 @@ struct Clean {
     letters: String,
     requires_tls: Vec<bool>,
     accounts: Vec<Account>,
+    replaces_ca: bool,
 }
 
 /// `require_secure_transport` as it runs, not as it stands in a file.
@@ -105,7 +106,26 @@ fn rehearse(base: &Rig, change: &Change) -> Clean {
         letters: world.letters(),
         requires_tls: requires_tls(&world),
         accounts: world.accounts.clone(),
+        replaces_ca: change.has(Noun::Ca),
     }
+}
+
+/// Each member has a leaf of the CA that signs now, and at the end of a rollover nobody trusts another one.
+fn not_of_our_ca(rig: &Rig, world: &World, wish: Direction) -> Vec<String> {
+    let ca = std::fs::read(rig.ca_dir().join("ca.pem")).expect("there");
+    let mut wrong = Vec::new();
+    for server in &world.servers {
+        let Some(identity) = server.live.as_ref().and_then(|live| live.galera.as_ref()) else { continue };
+        if trust::chain_ok(&identity.cert, &ca, world.unix_s()).is_err() {
+            wrong.push(format!("the leaf of {} is not of the CA that signs now", server.name()));
+        }
+        let trusted = trust::bundle::fingerprints(&identity.trusted).expect("certificates");
+        let signs = trust::bundle::fingerprints(&ca).expect("a certificate");
+        if wish == Direction::Forward && trusted != signs {
+            wrong.push(format!("{} trusts another CA too", server.name()));
+        }
+    }
+    wrong
 }
 
 /// Everything that must hold at the end, as a list of what does not.
@@ -186,6 +206,9 @@ fn broken(
                 wrong.push(format!("{}: {file} is {entry:?}", server.name()));
             }
         }
+    }
+    if clean.replaces_ca {
+        wrong.extend(not_of_our_ca(rig, &world, wish));
     }
     drop(world);
     for server in &rig.shared.borrow().servers {
@@ -357,13 +380,19 @@ fn only() -> Option<String> {
 }
 
 fn check(base: &Rig, change: &Change, faults: &[Fault], wishes: &[Direction]) {
+    check_one_in(1, base, change, faults, wishes);
+}
+
+/// The same, at each moment of the driver for one in so many steps only, another one for another seed; in the deep run at all.
+fn check_one_in(one_in: usize, base: &Rig, change: &Change, faults: &[Fault], wishes: &[Direction]) {
     let clean = rehearse(base, change);
     let deep = std::env::var_os("SEALION_DEEP").is_some() || only().is_some();
     let (mut failures, mut tried) = (Vec::new(), 0);
     let mut rng = Rng::new(seed());
     for (at, instant) in clean.instants.iter().enumerate() {
         let is_copy = instant.before.contains(".journal");
-        let is_chosen = instant.before.is_empty() || (at % STRIDE == 0 && !is_copy) || deep;
+        let is_moment = instant.before.is_empty() || (at % STRIDE == 0 && !is_copy);
+        let is_chosen = (is_moment && (at + seed() as usize) % one_in == 0) || deep;
         for (nth, &fault) in faults.iter().enumerate() {
             for (way, &wish) in wishes.iter().enumerate() {
                 // Both ways after each kill of sealion; else one of them, in turn, and both in the deep run.
@@ -469,6 +498,27 @@ fn rotate_survives_everything() {
         &[Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut, Fault::DiskFull],
         &BOTH,
     );
+}
+
+fn rotate_ca() -> Change {
+    Change::new(Verb::Rotate, [Noun::Ca])
+}
+
+#[test]
+fn a_rollover_of_the_ca_survives_sealion_killed() {
+    check_one_in(4, &sealed(), &rotate_ca(), &[Fault::KillSealion], &BOTH);
+}
+
+#[test]
+fn a_rollover_of_the_ca_survives_a_server_killed_power_cuts_and_full_disks() {
+    let faults = [Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut, Fault::DiskFull];
+    check_one_in(5, &sealed(), &rotate_ca(), &faults, &BOTH);
+}
+
+#[test]
+fn a_rollover_of_the_ca_with_an_arbitrator_survives_kills() {
+    let faults = [Fault::KillSealion, Fault::KillStepNode];
+    check_one_in(5, &sealed_with_arbitrator(), &rotate_ca(), &faults, &BOTH);
 }
 
 /// Two nodes and garbd: while one of the three restarts, the other two are the quorum.

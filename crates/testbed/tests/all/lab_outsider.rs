@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
+use testbed::real::foreign_tls::Port;
 use testbed::real::manual_node::{NODES, a_ca, now_unix, place_leaf};
-use testbed::real::{LabSpec, Program, RealLab, files_below, lab_slot, wait_for};
+use testbed::real::{LabSpec, Program, RealLab, RealWriters, files_below, lab_slot, wait_for};
 
 const WHOLE_S_MAX: u64 = 120;
 const HELD_S_MAX: u64 = 120;
@@ -131,6 +132,8 @@ fn what_an_outsider_was_told_is_so() {
     a_switch_in_a_server_group(&lab);
     clients_on_a_second_address(&lab, SocketAddr::new(n3, lab::layout::SQL_PORT));
 
+    the_ca_is_replaced(&lab);
+
     lab.now("a rotation is given up half-way, and enable is undone");
     let hash = lab.plan_hash("rotate");
     let moment = "R1.n2:acting";
@@ -154,6 +157,45 @@ fn what_an_outsider_was_told_is_so() {
         assert_eq!(files_below(&link), Vec::<PathBuf>::new());
     }
     assert_eq!(lab.letters(), "PPP");
+}
+
+fn the_ca_is_replaced(lab: &RealLab) {
+    lab.now("the CA is replaced while applications write");
+    // They lie behind the links.
+    let keys = || {
+        NODES.map(|node| {
+            files_below(&lab.home().join(format!("tls-of-{node}")))
+                .into_iter()
+                .map(|path| std::fs::read(path).ok())
+                .collect::<Vec<_>>()
+        })
+    };
+    let before = (lab.files(), keys());
+    let stolen = ["node-cert.pem", "node-key.pem"].map(|file| {
+        let copy = lab.home().join(format!("stolen-{file}"));
+        std::fs::copy(lab.tls_dir("n1").join(file), &copy).expect("ours");
+        copy
+    });
+    let [cert, key] = &stolen;
+    let refused = |node: &str| lab.distrusts(node, Port::Galera, cert, key);
+    assert!(!refused("n2"), "a member refuses its own cluster's certificate");
+    let writers = RealWriters::start(lab);
+    let hash = lab.plan_hash_of(&["rotate", "ca"]);
+    let said = lab.run(&["rotate", "ca", "--yes", &hash[..12]]).exits(0);
+    let outcome = writers.stop_and_audit();
+    assert!(outcome.acknowledged > 100 && outcome.failed == 0, "{outcome:?}");
+    for node in NODES {
+        assert!(refused(node), "{node} takes a certificate of the old CA: {said}");
+    }
+    lab.is_sealed();
+
+    lab.now("and the old one is put back");
+    lab.run(&["undo"]).exits(0);
+    assert!(!refused("n2"), "the old CA is not taken after undo");
+    assert!((lab.files(), keys()) == before, "a file is not as it was");
+    for file in &stolen {
+        std::fs::remove_file(file).expect("ours");
+    }
 }
 
 fn certificates_that_are_not_those_of_the_files(lab: &RealLab) {

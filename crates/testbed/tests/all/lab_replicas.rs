@@ -8,6 +8,7 @@ use std::time::Duration;
 use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions, Endpoint, SslMode, TlsOptions};
 use serde_json::Value;
+use testbed::real::foreign_tls::Port;
 use testbed::real::inside::Talkers;
 use testbed::real::{LabSpec, Program, RealLab, RealWriters, lab_slot, wait_for};
 
@@ -175,6 +176,54 @@ fn accounts_one_by_one(lab: &RealLab, flavour: &str) {
     lab.run(&["undo"]).exits(0);
     assert_eq!([require_of(lab, "app"), require_of(lab, "report")], [both(""), both("")]);
     assert_eq!(require_of(lab, "strict"), both("X509"), "what others demand stays");
+}
+
+/// The serial of the leaf that a server's clients are served.
+fn serial(lab: &RealLab, node: &str) -> String {
+    let cert = fs::read(lab.tls_dir(node).join("node-cert.pem")).expect("placed");
+    trust::inspect(&cert).expect("a certificate").remove(0).serial_hex
+}
+
+/// New certificates, then a new CA, and both are taken back: nobody is restarted, and the replica goes on.
+fn certificates_are_replaced(lab: &RealLab, status: &str) {
+    lab.now("new certificates");
+    let (before, running) = (lab.files(), pids(lab));
+    let serials = || ["n1", "n2"].map(|node| serial(lab, node));
+    let first = serials();
+    let stolen = ["node-cert.pem", "node-key.pem"].map(|file| {
+        let copy = lab.home().join(format!("stolen-{file}"));
+        fs::copy(lab.tls_dir("n1").join(file), &copy).expect("ours");
+        copy
+    });
+    let hash = lab.plan_hash("rotate");
+    lab.run(&["rotate", "--yes", &hash[..12]]).exits(0);
+    let second = serials();
+    assert!(first[0] != second[0] && first[1] != second[1], "{first:?}, {second:?}");
+
+    lab.now("a new CA");
+    let [cert, key] = &stolen;
+    let refused = |node: &str| lab.distrusts(node, Port::Client, cert, key);
+    assert!(!refused("n1"), "a server refuses a certificate of its own CA");
+    let hash = lab.plan_hash_of(&["rotate", "ca"]);
+    let said = lab.run(&["rotate", "ca", "--yes", &hash[..12]]).exits(0);
+    assert!(refused("n1") && refused("n2"), "a certificate of the old CA is taken: {said}");
+    let look = lab.look(true);
+    assert_eq!(
+        (&replication(&look)["seen"], channel_word(&look)),
+        (&"sealed".into(), "verified"),
+        "{look:#}"
+    );
+    assert_eq!(applier_error(lab, status), "");
+
+    lab.now("both are taken back");
+    lab.run(&["undo"]).exits(0);
+    assert_eq!(serials(), second);
+    assert!(!refused("n1"), "the old CA is not taken after undo");
+    lab.run(&["undo"]).exits(0);
+    assert_eq!(serials(), first);
+    assert!(lab.files() == before, "a file is not as it was");
+    assert_eq!(pids(lab), running);
+    stolen.iter().for_each(|file| fs::remove_file(file).expect("ours"));
 }
 
 /// What is drafted of these servers from one of them.
@@ -377,6 +426,7 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
     assert!(outcome.acknowledged > 100, "{outcome:?}");
     assert_eq!(outcome.failed, 0, "{outcome:?}");
     assert_eq!(applier_error(&lab, "SHOW REPLICA STATUS"), "");
+    certificates_are_replaced(&lab, "SHOW REPLICA STATUS");
 
     let hash = lab.plan_hash_of(&["disable", "require-tls"]);
     held_between_steps(&lab, &["disable", "require-tls", "--yes", &hash[..12]]);
@@ -450,6 +500,7 @@ fn mariadb_is_sealed_by_one_restart_and_a_cleartext_application_is_found_and_not
     let outcome = writers.stop_and_audit();
     assert!(outcome.acknowledged > 100, "{outcome:?}");
     assert_eq!(applier_error(&lab, "SHOW ALL SLAVES STATUS"), "");
+    certificates_are_replaced(&lab, "SHOW ALL SLAVES STATUS");
 
     let hash = lab.plan_hash_of(&["disable", "require-tls"]);
     lab.run(&["disable", "require-tls", "--yes", &hash[..12]]).exits(0);

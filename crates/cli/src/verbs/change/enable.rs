@@ -20,12 +20,13 @@ use crate::show;
 #[derive(Debug, Args)]
 #[command(arg = formats(TABLE_OR_JSON))]
 pub struct ChangeArgs {
-    /// What to change: galera, sst, replication, clients (default: all there is), require-tls, accounts
+    /// What to change: galera, sst, replication, clients (default: all there is), require-tls, accounts, ca
     ///
     /// What to change. The default is all that the nodes have: galera, sst and clients of a Galera cluster, replication and clients
     /// of a source and its replicas. require-tls is the last part of clients alone: whether clients
     /// must use TLS (require_secure_transport). It needs no restart. accounts are those that log in over the network: each must use TLS
-    /// from its next login on (ALTER USER ... REQUIRE SSL), unless somebody was seen to use it in cleartext.
+    /// from its next login on (ALTER USER ... REQUIRE SSL), unless somebody was seen to use it in cleartext. ca is the CA
+    /// of these servers, which can be rotated only: it is replaced in phases, and the old one is refused at the end.
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,
     #[command(flatten)]
@@ -59,7 +60,7 @@ pub struct DisableArgs {
 #[command(mut_args(not_offered!(
     "accept_unknown_clients", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "leave", "force"
 )))]
-#[command(after_long_help = from_inventory!("  sealion rotate\n  sealion rotate galera --leaf-days 90"))]
+#[command(after_long_help = from_inventory!("  sealion rotate --leaf-days 90\n  sealion rotate ca --stop-after R2.look"))]
 pub struct RotateArgs {
     #[command(flatten)]
     pub change: ChangeArgs,

@@ -6,13 +6,13 @@
 //! the file was still taken, and refused with "unknown ca" after a restart.
 
 use change::{Direction, StepCheck, StepError};
-use model::{NodeName, Step};
+use model::Step;
 use serde::{Deserialize, Serialize};
-use server::{Admits, GaleraFacts, NodeError};
+use server::{GaleraFacts, NodeError};
 
 use super::round::{self, RoundParams};
 use crate::galera::wait;
-use crate::rollover::{self, Which};
+use crate::rollover;
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::World;
 
@@ -24,28 +24,6 @@ pub struct DistrustParams {
     pub old_sha256: String,
     /// What the restart leaves as it is.
     pub round: RoundParams,
-}
-
-/// Whether the node refuses leaves of the old CA because it does not know it, or nobody could use one.
-fn refuses(
-    world: &mut World<'_>,
-    name: &NodeName,
-    old_sha256: &str,
-) -> Result<Result<String, String>, StepError> {
-    Ok(match rollover::admits(world, name, old_sha256, Which::Old)? {
-        Admits::Yes => Err(format!("{name} still takes certificates of the old CA")),
-        no @ Admits::No(_) if no.is_unknown_ca() => Ok("it refuses a certificate of the old CA".into()),
-        Admits::No(alert) => {
-            let old_pem = rollover::pem(world, old_sha256, Which::Old)?;
-            if rollover::is_over(world, &old_pem)? {
-                Ok("the old CA has expired, and a certificate of it is refused".into())
-            } else {
-                Err(format!(
-                    "whether {name} trusts the old CA cannot be told: it refused a certificate of it with \"{alert}\""
-                ))
-            }
-        }
-    })
 }
 
 impl StepKind for Distrust {
@@ -71,7 +49,7 @@ impl StepKind for Distrust {
         }
         // What is down is started, and has forgotten it then.
         if let Ok(view) = world.node(&name)?.view()
-            && let Ok(note) = refuses(world, &name, &old_sha256)?
+            && let Ok(note) = rollover::refuses_old(world, &name, &old_sha256)?
             && view.is_synced()
         {
             return round::unless_drained(world, &name, &note);
@@ -88,7 +66,7 @@ impl StepKind for Distrust {
         let view = world.node(&name)?.view();
         match &view {
             Ok(view) => {
-                if refuses(world, &name, &old_sha256)?.is_ok() {
+                if rollover::refuses_old(world, &name, &old_sha256)?.is_ok() {
                     // Killed after the start: the process runs with what is wished already.
                     return round::back_in_service(world, &name, step);
                 }
@@ -109,6 +87,6 @@ impl StepKind for Distrust {
         }
         wait::synced(world, &name)?;
         round::settled_as_one(world, &name)?;
-        refuses(world, &name, &old_sha256)?.map_err(fail)
+        rollover::refuses_old(world, &name, &old_sha256)?.map_err(fail)
     }
 }
