@@ -14,6 +14,7 @@ mod drain;
 pub mod edit;
 pub mod files;
 pub mod galera;
+mod journal_copies;
 pub mod kept_keys;
 mod left;
 mod needs;
@@ -28,6 +29,7 @@ mod unified;
 mod world;
 
 pub use galera::{GALERA, JOIN, equip, notes_of_join};
+pub use journal_copies::JournalCopies;
 pub use left::left_as;
 pub use plan::{PlanError, plan, propose};
 pub use preflight::{Problem, preflight};

@@ -18,7 +18,7 @@ use testbed::sim::rng::Rng;
 use testbed::sim::{End, Fault, Instant, Operator, Rig, World};
 
 /// All forks of one base have the same seed, so that they pass through the same instants until the fault.
-fn seed() -> u64 {
+pub fn seed() -> u64 {
     std::env::var("SEALION_SIM_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(20_261_121)
 }
 
@@ -119,7 +119,8 @@ fn broken(
 ) -> Vec<String> {
     let letters = old.letters();
     let mut wrong = Vec::new();
-    rig.shared.borrow_mut().advance_until(10_000, World::is_whole);
+    let settles_ms = rig.shared.borrow().settles_ms();
+    rig.shared.borrow_mut().advance_until(settles_ms, World::is_whole);
     let world = rig.shared.borrow();
     wrong.extend(world.violations.clone());
     wrong.extend(world.lost());
@@ -356,7 +357,7 @@ fn only() -> Option<String> {
     std::env::var("SEALION_SIM_ONLY").ok()
 }
 
-fn check(base: &Rig, change: &Change, faults: &[Fault], wishes: &[Direction]) {
+pub fn check(base: &Rig, change: &Change, faults: &[Fault], wishes: &[Direction]) {
     let clean = rehearse(base, change);
     let deep = std::env::var_os("SEALION_DEEP").is_some() || only().is_some();
     let (mut failures, mut tried) = (Vec::new(), 0);
@@ -400,8 +401,8 @@ fn check(base: &Rig, change: &Change, faults: &[Fault], wishes: &[Direction]) {
     assert!(count == 0, "{count} of {tried} scenarios failed:\n{}", failures.join("\n"));
 }
 
-const BOTH: [Direction; 2] = [Direction::Forward, Direction::Back];
-const SERVERS: [Fault; 2] = [Fault::KillStepNode, Fault::KillOtherNode];
+pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Back];
+pub const SERVERS: [Fault; 2] = [Fault::KillStepNode, Fault::KillOtherNode];
 
 #[test]
 fn enable_survives_sealion_killed() {

@@ -40,6 +40,7 @@ mod prove_sniff;
 mod prove_tour;
 mod proxy_sim;
 mod refusals_sim;
+mod replicas_sim;
 mod retries_sim;
 mod sim_behaviours;
 mod support;
