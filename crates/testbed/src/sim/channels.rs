@@ -213,7 +213,7 @@ impl World {
 
     fn connect(&mut self, index: usize, at: usize) {
         let now = self.now_ms;
-        match self.dial(index, at) {
+        match self.reach(index, at) {
             Ok(by_tls) => {
                 let late = self.rng.between(100, 900);
                 let channel = &mut self.servers[index].channels[at];
@@ -230,7 +230,7 @@ impl World {
     }
 
     /// What becomes of a connection; whether it is by TLS, or number and text of its error.
-    fn dial(&self, index: usize, at: usize) -> Result<bool, String> {
+    fn reach(&self, index: usize, at: usize) -> Result<bool, String> {
         let channel = &self.servers[index].channels[at];
         let source = &self.servers[channel.source];
         let live = match &source.live {
