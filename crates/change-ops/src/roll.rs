@@ -604,6 +604,10 @@ fn drive(
         .map(|(step, note)| format!("{step}: {note}"))
         .collect();
     if outcome == Outcome::Complete {
+        // A change that is over has left nobody on the way.
+        for line in runner.runner.settle().unwrap_or_else(|error| vec![error.0]) {
+            (shared.borrow_mut())(Progress::Line(line));
+        }
         // What is left is left for the end of the next change.
         let told =
             forget_keys(access, settings, machine.plan(), machine.direction()).unwrap_or_else(|error| {

@@ -170,6 +170,17 @@ impl<'a> World<'a> {
     }
 }
 
+impl World<'_> {
+    /// Waits for what comes back by itself after servers were restarted, and returns what has not.
+    ///
+    /// # Errors
+    /// A node cannot be handled.
+    pub fn settle(&mut self) -> Result<Vec<String>, StepError> {
+        let topology = self.topology;
+        topology.settle(self)
+    }
+}
+
 fn unknown(name: &NodeName) -> StepError {
     StepError(format!("{name} is in the plan but not in the inventory"))
 }

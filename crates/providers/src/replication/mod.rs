@@ -6,6 +6,7 @@
 
 mod plan;
 mod preflight;
+mod settle;
 pub(crate) mod steps;
 
 use change::StepError;
@@ -71,6 +72,10 @@ impl Topology for Replication {
             }
         }
         Ok(())
+    }
+
+    fn settle(&self, world: &mut World<'_>) -> Result<Vec<String>, StepError> {
+        settle::channels(world)
     }
 
     fn standing(&self, node: &mut dyn WriteNode) -> String {

@@ -12,6 +12,7 @@ use server::{Channel, ChannelTls, Sessions, ThreadState};
 
 use super::disk::{MYSQL, ROOT};
 use super::process::{SYSTEMD_RESTART_MS, Server};
+use super::rng::Rng;
 use super::world::{DATA_DIR, DEFAULTS_FILE, SERVER_FILE, World};
 
 /// MASTER_CONNECT_RETRY, as it is where nobody has set it.
@@ -96,6 +97,32 @@ impl World {
         }
         world.advance(500);
         world
+    }
+
+    /// A source, four replicas of it, and five of each of those, so many times over; their places in the inventory are mixed.
+    pub fn trees(seed: u64, count: usize) -> Self {
+        let mut sources: Vec<Option<usize>> = Vec::new();
+        for _ in 0..count {
+            let root = sources.len();
+            sources.push(None);
+            for _ in 0..4 {
+                let middle = sources.len();
+                sources.push(Some(root));
+                sources.extend([Some(middle); 5]);
+            }
+        }
+        let places = Rng::new(seed).shuffled(sources.len());
+        let mut mixed = vec![vec![]; sources.len()];
+        for (at, source) in sources.iter().enumerate() {
+            mixed[places[at]].extend(source.map(|source| places[source]));
+        }
+        Self::replicas(seed, &mixed)
+    }
+
+    /// From which servers each replicates.
+    pub fn sources(&self) -> Vec<Vec<usize>> {
+        let of = |server: &Server| server.channels.iter().map(|channel| channel.source).collect();
+        self.servers.iter().map(of).collect()
     }
 
     pub fn is_fleet(&self) -> bool {

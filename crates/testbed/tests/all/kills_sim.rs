@@ -31,7 +31,7 @@ const LAPSED_MS: u64 = 61_000;
 
 /// Who goes on after the fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
+pub enum Then {
     Same,
     /// With an empty state directory, when the lease has lapsed.
     Another,
@@ -75,8 +75,8 @@ fn option_files(files: &BTreeMap<String, Entry>) -> BTreeMap<String, Entry> {
 }
 
 /// What a clean run passes through and ends in.
-struct Clean {
-    instants: Vec<Instant>,
+pub struct Clean {
+    pub instants: Vec<Instant>,
     option_files: BTreeMap<String, Entry>,
     letters: String,
     requires_tls: Vec<bool>,
@@ -88,7 +88,7 @@ fn requires_tls(world: &World) -> Vec<bool> {
     world.servers.iter().map(|server| server.live.as_ref().is_some_and(|live| live.requires_tls)).collect()
 }
 
-fn rehearse(base: &Rig, change: &Change) -> Clean {
+pub fn rehearse(base: &Rig, change: &Change) -> Clean {
     let rig = base.fork(seed());
     let operator = Operator::new(&rig, "root@db1");
     let plan = operator.plan(change).expect("a plan");
@@ -99,6 +99,10 @@ fn rehearse(base: &Rig, change: &Change) -> Clean {
     assert_eq!(world.violations, Vec::<String>::new());
     assert_eq!(world.app.failed, 0, "a drained roll fails no transaction");
     let instants = world.faults.trace.clone();
+    drop(world);
+    let settles_ms = rig.shared.borrow().settles_ms();
+    rig.shared.borrow_mut().advance_until(settles_ms, World::is_whole);
+    let world = rig.shared.borrow();
     Clean {
         instants,
         option_files: option_files(&world.user_files()),
@@ -237,7 +241,7 @@ fn go_on(
     }
 }
 
-fn scenario(
+pub fn scenario(
     base: &Rig,
     change: &Change,
     clean: &Clean,

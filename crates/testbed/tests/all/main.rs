@@ -3,6 +3,7 @@
 mod accounts_sim;
 mod bench;
 mod bench_lab;
+mod fleets_sim;
 mod gates_sim;
 mod join_sim;
 mod kills_sim;
