@@ -528,9 +528,7 @@ impl change::driver::Watcher for Watch<'_, '_> {
         let of = machine.plan().steps.len();
         let say = |step: usize, phase: &'static str, direction: Direction| {
             if let Some(one) = machine.step(step) {
-                let left = machine.remaining();
-                let restarts =
-                    |at: &&usize| machine.step(**at).is_some_and(|step| step.restarts_server && !step.no_op);
+                let (steps_left, restarts_left) = machine.left();
                 (self.tell.borrow_mut())(Progress::Step {
                     id: one.id.to_string(),
                     kind: one.kind.clone(),
@@ -541,8 +539,8 @@ impl change::driver::Watcher for Watch<'_, '_> {
                     of,
                     nodes: one.nodes.iter().map(ToString::to_string).collect(),
                     restarts: one.restarts_server && !one.no_op,
-                    restarts_left: left.iter().filter(restarts).count(),
-                    steps_left: left.len(),
+                    restarts_left,
+                    steps_left,
                 });
             }
         };

@@ -71,7 +71,7 @@ impl Topology for Replication {
                 steps::restart::start(world, &name)?;
             }
         }
-        Ok(())
+        settle::servers(world)
     }
 
     fn settle(&self, world: &mut World<'_>) -> Result<Vec<String>, StepError> {

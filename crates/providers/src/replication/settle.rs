@@ -1,10 +1,12 @@
+//! What comes back by itself after servers were restarted.
+//!
 //! Replicas whose source was away try again by themselves, each `MASTER_CONNECT_RETRY` seconds.
 
 use std::time::Duration;
 
 use change::StepError;
 use model::NodeName;
-use server::{Channel, ThreadState};
+use server::{Channel, NodeError, ThreadState};
 
 use super::steps::channel::CONNECTED_MS_MAX;
 use crate::world::World;
@@ -17,6 +19,30 @@ fn comes_back(channel: &Channel) -> bool {
     let number = channel.receiver_error.as_ref().and_then(|error| error.split(' ').next());
     channel.receiver == ThreadState::Connecting
         && number.is_none_or(|number| number.starts_with('2') && number.len() == 4 && number != "2026")
+}
+
+/// Waits until each server answers: one that was on its way up, or stalled, when its change was interrupted. One that does not, is told
+/// by the steps that need it.
+pub fn servers(world: &mut World<'_>) -> Result<(), StepError> {
+    let ms_max = world.limits.recover_ms_max;
+    let mut began_ms = None;
+    for name in world.names() {
+        let mut told = false;
+        loop {
+            let node = world.node(&name)?;
+            let began_ms = *began_ms.get_or_insert(node.now_ms());
+            let Err(error @ NodeError::Silent { .. }) = node.view() else { break };
+            if node.now_ms() - began_ms > ms_max {
+                break;
+            }
+            if !told {
+                told = true;
+                world.say(&format!("waiting for {}", error.first_line()));
+            }
+            world.node(&name)?.wait(Duration::from_millis(POLL_MS));
+        }
+    }
+    Ok(())
 }
 
 /// Waits until each channel that has lost its source is connected again; returns those that are not, with the reason.

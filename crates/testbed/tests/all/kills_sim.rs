@@ -287,7 +287,8 @@ pub fn scenario(
                 rig.shared.borrow_mut().start(index);
             }
         }
-        rig.shared.borrow_mut().advance_until(60_000, World::is_whole);
+        let settles_ms = rig.shared.borrow().settles_ms().max(60_000);
+        rig.shared.borrow_mut().advance_until(settles_ms, World::is_whole);
         // A lease of somebody who was killed before the first step keeps the next one off as well.
         rig.shared.borrow_mut().advance(if first == End::Killed { LAPSED_MS } else { 0 });
         end = match wish {
