@@ -25,7 +25,7 @@ use crate::gates::Gatekeeper;
 pub const LEASE_MS: u64 = 60_000;
 const RENEW: Duration = Duration::from_secs(5);
 const RENEW_MS: u64 = 5_000;
-/// Whoever is at work renews it several times meanwhile, whatever their clock says.
+/// Whoever is at work renews it on each node meanwhile, whatever their clock says.
 pub const WATCH: Duration = Duration::from_secs(20);
 const FILE: &str = "lease.json";
 const LOCK: &str = "lease.lock";
@@ -177,6 +177,8 @@ pub struct Lease<'a> {
     /// Places in the inventory of nodes whose lease was found to be somebody else's when it was to be renewed.
     lost: Arc<Mutex<BTreeSet<usize>>>,
     renewed_unix_ms: Cell<u64>,
+    /// How often some were renewed without a thread.
+    turn: Cell<usize>,
 }
 
 impl<'a> Lease<'a> {
@@ -194,7 +196,15 @@ impl<'a> Lease<'a> {
         let renewed_unix_ms = Cell::new(access.clock().unix_ms());
         let held = LeaseRecord::own(access, command);
         let lost = Arc::default();
-        let mut lease = Self { access, held, nodes: Vec::new(), renewer: None, lost, renewed_unix_ms };
+        let mut lease = Self {
+            access,
+            held,
+            nodes: Vec::new(),
+            renewer: None,
+            lost,
+            renewed_unix_ms,
+            turn: Cell::new(0),
+        };
         let mut failed = Vec::new();
         for (at, node) in access.nodes().into_iter().enumerate() {
             let dir = node.spec().state_dir.clone();
@@ -255,8 +265,12 @@ impl<'a> Lease<'a> {
         let (held, lost) = (self.held.clone(), Arc::clone(&self.lost));
         let (stop, stopped) = channel();
         let renewer = std::thread::spawn(move || {
+            let mut turn = 0;
             while stopped.recv_timeout(RENEW) == Err(RecvTimeoutError::Timeout) {
-                for (at, host, dir) in &hosts {
+                turn += 1;
+                for (at, host, dir) in
+                    hosts.iter().skip(turn % turns(hosts.len())).step_by(turns(hosts.len()))
+                {
                     if !renew(&**host, dir, &held, SystemClock.unix_ms()) {
                         note(&lost, *at);
                     }
@@ -292,17 +306,20 @@ impl<'a> Lease<'a> {
         let now = self.access.clock().unix_ms();
         if self.renewer.is_none() && now >= self.renewed_unix_ms.get() + RENEW_MS {
             self.renewed_unix_ms.set(now);
-            for (at, node) in &self.nodes {
+            let (turn, turns) = (self.turn.get(), turns(self.nodes.len()));
+            self.turn.set(turn + 1);
+            for (at, node) in self.nodes.iter().skip(turn % turns).step_by(turns) {
                 if !renew(node.write_host(), &node.spec().state_dir, &self.held, now) {
                     note(&self.lost, *at);
                 }
             }
         }
-        let lost = self.lost.lock().map(|lost| lost.clone()).unwrap_or_default();
+        let mut also = self.lost.lock().map(|lost| lost.clone()).unwrap_or_default();
+        also.extend(self.nodes.iter().filter(|(_, node)| touched.contains(node.name())).map(|(at, _)| *at));
         let mut seen = 0;
         let mut unknown = Vec::new();
         for (at, node) in &self.nodes {
-            if seen >= SEEN_MIN && !lost.contains(at) && !touched.contains(node.name()) {
+            if seen >= SEEN_MIN && !also.contains(at) {
                 continue;
             }
             if is_of(node.host(), &node.spec().state_dir, &self.held) {
@@ -334,6 +351,11 @@ impl<'a> Lease<'a> {
             unknown.join("\n        ")
         )))
     }
+}
+
+/// In so many turns all are renewed, so that each is several times while a lease lasts, and once while somebody watches it.
+fn turns(nodes: usize) -> usize {
+    if nodes > 3 * SEEN_MIN { 3 } else { 1 }
 }
 
 /// `false`: it is somebody else's, and is left: the next step finds out.

@@ -151,8 +151,7 @@ fn world<'a>(
         joiner: of.and_then(|plan| plan.change.joiner().cloned()),
         replace_data: settings.replace_data,
         notes: Vec::new(),
-        copies: providers::JournalCopies::default(),
-        clocks_unix_ms: None,
+        recent: providers::Recent::default(),
     })
 }
 

@@ -61,7 +61,7 @@ const CLOCKS_MS: u64 = 300_000;
 fn clocks_are_right(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     let now_unix_ms = world.clock.unix_ms();
     let is_recent = |at: u64| now_unix_ms.checked_sub(at).is_some_and(|ago| ago < CLOCKS_MS);
-    let all = !world.clocks_unix_ms.is_some_and(is_recent);
+    let all = !world.recent.clocks_unix_ms.is_some_and(is_recent);
     for node in world.nodes.iter_mut().filter(|node| all || node.name() == name) {
         let view = node.view();
         if let Some(problem) = view.ok().and_then(|view| clocks::behind(node.name(), &view, now_unix_ms)) {
@@ -69,7 +69,7 @@ fn clocks_are_right(world: &mut World<'_>, name: &NodeName) -> Result<(), StepEr
         }
     }
     if all {
-        world.clocks_unix_ms = Some(now_unix_ms);
+        world.recent.clocks_unix_ms = Some(now_unix_ms);
     }
     Ok(())
 }

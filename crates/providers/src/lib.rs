@@ -29,9 +29,8 @@ mod unified;
 mod world;
 
 pub use galera::{GALERA, JOIN, equip, notes_of_join};
-pub use journal_copies::JournalCopies;
 pub use left::left_as;
 pub use plan::{PlanError, plan, propose};
 pub use preflight::{Problem, preflight};
 pub use replication::REPLICATION;
-pub use world::{Authority, Limits, World};
+pub use world::{Authority, Limits, Recent, World};

@@ -100,19 +100,27 @@ pub struct World<'a> {
     pub replace_data: bool,
     /// What the journal shall say of the step under way, beside what its post-check says.
     pub notes: Vec<String>,
+    pub recent: Recent,
+}
+
+/// What this run knows already, and need not ask each of a thousand nodes for at each step.
+#[derive(Debug, Default)]
+pub struct Recent {
     /// Who has the journal of the change under way.
-    pub copies: JournalCopies,
+    pub(crate) copies: JournalCopies,
     /// When all servers were last asked for their clocks, by this machine's.
-    pub clocks_unix_ms: Option<u64>,
+    pub(crate) clocks_unix_ms: Option<u64>,
+    /// The place of the node that was asked for last.
+    node_at: usize,
 }
 
 impl<'a> World<'a> {
     pub fn node(&mut self, name: &NodeName) -> Result<&mut (dyn WriteNode + 'a), StepError> {
-        self.nodes
-            .iter_mut()
-            .find(|node| node.name() == name)
-            .map(|node| &mut **node)
-            .ok_or_else(|| unknown(name))
+        let is_it = |node: &Box<dyn WriteNode + 'a>| node.name() == name;
+        if !self.nodes.get(self.recent.node_at).is_some_and(is_it) {
+            self.recent.node_at = self.nodes.iter().position(is_it).ok_or_else(|| unknown(name))?;
+        }
+        self.nodes.get_mut(self.recent.node_at).map(|node| &mut **node).ok_or_else(|| unknown(name))
     }
 
     /// A node or an arbitrator.
@@ -216,6 +224,6 @@ impl Runner for World<'_> {
     }
 
     fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<usize, StepError> {
-        self.copies.add(&mut self.nodes, journal, &format!("{}.journal", self.plan_id), line)
+        self.recent.copies.add(&mut self.nodes, journal, &format!("{}.journal", self.plan_id), line)
     }
 }

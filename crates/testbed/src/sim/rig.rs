@@ -188,8 +188,7 @@ impl Rig {
             joiner: None,
             replace_data: self.replace_data,
             notes: Vec::new(),
-            copies: providers::JournalCopies::default(),
-            clocks_unix_ms: None,
+            recent: providers::Recent::default(),
         }
     }
 

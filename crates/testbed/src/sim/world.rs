@@ -319,7 +319,10 @@ impl World {
     }
 
     pub fn index(&self, name: &str) -> usize {
-        self.servers.iter().position(|server| server.name() == name).expect("a node of this world")
+        self.servers
+            .iter()
+            .position(|server| server.spec.name.as_str() == name)
+            .expect("a node of this world")
     }
 
     /// Member states as letters in node order, `-` for a node that is not running.
