@@ -5,7 +5,7 @@
 //! need not agree on that: one that looks over is watched for [`WATCH`] before it is taken. Whoever lost it begins nothing further. A file that cannot be read, or makes no sense, is neither free nor held: cannot tell.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -171,6 +171,8 @@ pub enum LeaseLost {
 pub struct Lease<'a> {
     access: &'a dyn ClusterAccess,
     held: LeaseRecord,
+    /// Of each node, its place in the inventory.
+    places: BTreeMap<NodeName, usize>,
     /// Those whose file is ours, with their place in the inventory.
     nodes: Vec<(usize, Box<dyn WriteNode + 'a>)>,
     renewer: Option<(Sender<()>, JoinHandle<()>)>,
@@ -199,6 +201,7 @@ impl<'a> Lease<'a> {
         let mut lease = Self {
             access,
             held,
+            places: BTreeMap::new(),
             nodes: Vec::new(),
             renewer: None,
             lost,
@@ -207,6 +210,7 @@ impl<'a> Lease<'a> {
         };
         let mut failed = Vec::new();
         for (at, node) in access.nodes().into_iter().enumerate() {
+            lease.places.insert(node.name().clone(), at);
             let dir = node.spec().state_dir.clone();
             let host = node.write_host();
             let made = host.make_dir(&dir, 0o700, None).map_err(|error| error.to_string());
@@ -315,7 +319,7 @@ impl<'a> Lease<'a> {
             }
         }
         let mut also = self.lost.lock().map(|lost| lost.clone()).unwrap_or_default();
-        also.extend(self.nodes.iter().filter(|(_, node)| touched.contains(node.name())).map(|(at, _)| *at));
+        also.extend(touched.iter().filter_map(|name| self.places.get(name)));
         let mut seen = 0;
         let mut unknown = Vec::new();
         for (at, node) in &self.nodes {
