@@ -134,8 +134,10 @@ fn of_many_servers_sixteen_keep_the_journal_and_another_operator_goes_on_from_th
     let rehearsal = rig.fork(seed());
     rehearsal.arm(None);
     assert!(Operator::new(&rehearsal, "root@db1").apply(&plan).is_complete());
-    let moment = "E3.n9:acting";
-    let at = rehearsal.trace().iter().position(|instant| instant.moment == moment).expect("n9 is a replica");
+    let is_it = |instant: &testbed::sim::Instant| {
+        instant.moment.starts_with("E3.") && instant.moment.ends_with(":acting")
+    };
+    let at = rehearsal.trace().iter().position(is_it).expect("channels are changed");
     rig.arm(Some((at, Fault::KillSealion)));
     assert_eq!(one.apply(&plan), End::Killed);
     rig.arm(None);
@@ -146,10 +148,12 @@ fn of_many_servers_sixteen_keep_the_journal_and_another_operator_goes_on_from_th
 
     let mut another = Operator::new(&rig, "root@db2");
     another.takes_over(true);
-    // The first of those that keep it does not come back, and no record is lost with it.
-    rig.shared.borrow_mut().servers[0].disk.unreadable.push("/var/lib/sealion".into());
+    // The first of those that keep it loses it, and no record is lost with it.
+    rig.shared.borrow_mut().servers[0]
+        .disk
+        .entries
+        .retain(|path, _| path.extension().is_none_or(|end| end != "journal"));
     assert!(another.go_on(Some(Direction::Forward)).is_complete());
-    rig.shared.borrow_mut().servers[0].disk.unreadable.clear();
     let letters = rig.shared.borrow().letters();
     assert!(letters.chars().all(|letter| "Rs".contains(letter)), "{letters}");
     assert_eq!(rig.shared.borrow().violations, [""; 0]);
