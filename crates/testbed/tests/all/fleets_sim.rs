@@ -7,7 +7,7 @@ use std::time::Instant;
 use change::Direction;
 use model::{Change, Noun, Verb};
 use testbed::sim::rng::Rng;
-use testbed::sim::{End, Fault, Operator, Rig, World};
+use testbed::sim::{Fault, Operator, Rig, World};
 
 use crate::kills_sim::{Then, rehearse, scenario, seed};
 
@@ -123,41 +123,6 @@ fn in_every_topology_replicas_come_first_and_whatever_fails_is_finished_or_taken
     let count = failures.len();
     failures.truncate(8);
     assert!(count == 0, "{count} failed:\n{}", failures.join("\n"));
-}
-
-/// The others have no copy, and need none: whoever goes on looks at all of them.
-#[test]
-fn of_many_servers_sixteen_keep_the_journal_and_another_operator_goes_on_from_there() {
-    let rig = Rig::on(World::trees(seed(), 1));
-    let one = Operator::new(&rig, "root@db1");
-    let plan = one.plan(&change(Verb::Enable)).expect("a plan");
-    let rehearsal = rig.fork(seed());
-    rehearsal.arm(None);
-    assert!(Operator::new(&rehearsal, "root@db1").apply(&plan).is_complete());
-    let is_it = |instant: &testbed::sim::Instant| {
-        instant.moment.starts_with("E3.") && instant.moment.ends_with(":acting")
-    };
-    let at = rehearsal.trace().iter().position(is_it).expect("channels are changed");
-    rig.arm(Some((at, Fault::KillSealion)));
-    assert_eq!(one.apply(&plan), End::Killed);
-    rig.arm(None);
-    let keep_it = |server: &testbed::sim::process::Server| {
-        server.disk.entries.keys().any(|path| path.extension().is_some_and(|end| end == "journal"))
-    };
-    assert_eq!(rig.shared.borrow().servers.iter().filter(|server| keep_it(server)).count(), 16);
-
-    let mut another = Operator::new(&rig, "root@db2");
-    another.takes_over(true);
-    // The first of those that keep it loses it, and no record is lost with it.
-    rig.shared.borrow_mut().servers[0]
-        .disk
-        .entries
-        .retain(|path, _| path.extension().is_none_or(|end| end != "journal"));
-    assert!(another.go_on(Some(Direction::Forward)).is_complete());
-    let letters = rig.shared.borrow().letters();
-    assert!(letters.chars().all(|letter| "Rs".contains(letter)), "{letters}");
-    assert_eq!(rig.shared.borrow().violations, [""; 0]);
-    assert!(one.open_plan().is_none(), "who began it learns that it has ended");
 }
 
 /// The time is printed, for docs/benchmarks.md; how long it takes on a machine that does other things too says nothing.
