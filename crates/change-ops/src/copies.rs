@@ -1,5 +1,7 @@
 //! Journals as the nodes keep them: with them a change goes on from any workstation that knows the inventory.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -87,6 +89,9 @@ impl Copy {
 /// This machine's own journal cannot be read, or is damaged.
 pub fn look(access: &dyn ClusterAccess) -> Result<Copies, OpsError> {
     let mut copies = Copies::default();
+    // Most are the same as this machine's, or as another node's: each is read as a journal once.
+    let mut own = BTreeMap::new();
+    let mut looked_at: Vec<(OsString, Vec<u8>)> = Vec::new();
     for node in access.nodes() {
         let listed = match list(&*node) {
             Ok(listed) => listed,
@@ -103,7 +108,16 @@ pub fn look(access: &dyn ClusterAccess) -> Result<Copies, OpsError> {
                     continue;
                 }
             };
-            match ChangeJournal::parse(&bytes, &from) {
+            let name = from.file_name().unwrap_or_default().to_owned();
+            let same = |(other, seen): &(OsString, Vec<u8>)| *other == name && *seen == bytes;
+            if looked_at.iter().any(same) {
+                continue;
+            }
+            let parsed = ChangeJournal::parse(&bytes, &from);
+            if parsed.is_ok() {
+                looked_at.push((name, bytes.clone()));
+            }
+            match parsed {
                 // A node that was down while lines were copied has a copy with a hole: another node has the whole.
                 Err(error) => copies.damaged.push(format!(
                     "{} on {} ({})",
@@ -115,7 +129,7 @@ pub fn look(access: &dyn ClusterAccess) -> Result<Copies, OpsError> {
                 Ok(Some(journal)) if journal.plan.cluster != access.cluster_name() => {}
                 Ok(Some(journal)) => {
                     copies.sequence_max = copies.sequence_max.max(journal.plan.sequence);
-                    copies.take_in(access, node.name(), from, bytes, journal)?;
+                    copies.take_in(access, node.name(), from, bytes, journal, &mut own)?;
                 }
             }
         }
@@ -132,14 +146,18 @@ impl Copies {
         from: PathBuf,
         mut bytes: Vec<u8>,
         journal: ChangeJournal,
+        own: &mut BTreeMap<PathBuf, Vec<(u64, Record)>>,
     ) -> Result<(), OpsError> {
         let Some(name) = from.file_name() else { return Ok(()) };
         let to = journal_dir(access).join(name);
-        let own = parse(&read(&to)?, &to)?.records;
+        if !own.contains_key(&to) {
+            own.insert(to.clone(), parse(&read(&to)?, &to)?.records);
+        }
+        let own = own.get(&to).map(Vec::as_slice).unwrap_or_default();
         if !journal.was_begun() {
             return Ok(());
         }
-        let Some(sets_own_aside) = goes_on(&own, &journal.records) else { return Ok(()) };
+        let Some(sets_own_aside) = goes_on(own, &journal.records) else { return Ok(()) };
         bytes.truncate(journal.whole_bytes);
         let copy = Copy { node: node.clone(), from, to, bytes, journal, sets_own_aside };
         match self.newer.iter_mut().find(|other| other.to == copy.to) {

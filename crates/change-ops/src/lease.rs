@@ -5,8 +5,10 @@
 //! need not agree on that: one that looks over is watched for [`WATCH`] before it is taken. Whoever lost it begins nothing further. A file that cannot be read, or makes no sense, is neither free nor held: cannot tell.
 
 use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -23,13 +25,15 @@ use crate::gates::Gatekeeper;
 pub const LEASE_MS: u64 = 60_000;
 const RENEW: Duration = Duration::from_secs(5);
 const RENEW_MS: u64 = 5_000;
-/// Whoever is at work renews it several times meanwhile, whatever their clock says.
+/// Whoever is at work renews it on each node meanwhile, whatever their clock says.
 pub const WATCH: Duration = Duration::from_secs(20);
 const FILE: &str = "lease.json";
 const LOCK: &str = "lease.lock";
 /// Held by others only while they read and write one small file.
 const LOCK_MAX: Duration = Duration::from_secs(5);
 const BYTES_MAX: u64 = 64 * 1024;
+/// So many nodes must say that a lease is ours, of those that answer; the rest of a large inventory is not asked at each step.
+const SEEN_MIN: usize = 16;
 
 /// What the file holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +86,14 @@ fn read(host: &dyn ReadHost, dir: &Path) -> LeaseFile {
         },
         Err(error) => LeaseFile::CannotTell(error.to_string()),
     }
+}
+
+/// Whether a node's file is the record of this one. It is written whole, and nobody else has the same id: it needs not be taken
+/// apart, which would be done a million times for a thousand nodes.
+fn is_of(host: &dyn ReadHost, dir: &Path, held: &LeaseRecord) -> bool {
+    let begins = format!("{{\"id\":\"{}\",", held.id);
+    let is_it = |bytes: &[u8]| bytes.starts_with(begins.as_bytes()) && bytes.ends_with(b"}");
+    matches!(host.read(&dir.join(FILE), BYTES_MAX), Ok(Some(bytes)) if is_it(&bytes))
 }
 
 fn write(host: &dyn WriteHost, dir: &Path, held: &LeaseRecord) -> Result<(), String> {
@@ -159,10 +171,16 @@ pub enum LeaseLost {
 pub struct Lease<'a> {
     access: &'a dyn ClusterAccess,
     held: LeaseRecord,
+    /// Of each node, its place in the inventory.
+    places: BTreeMap<NodeName, usize>,
     /// Those whose file is ours, with their place in the inventory.
     nodes: Vec<(usize, Box<dyn WriteNode + 'a>)>,
     renewer: Option<(Sender<()>, JoinHandle<()>)>,
+    /// Places in the inventory of nodes whose lease was found to be somebody else's when it was to be renewed.
+    lost: Arc<Mutex<BTreeSet<usize>>>,
     renewed_unix_ms: Cell<u64>,
+    /// How often some were renewed without a thread.
+    turn: Cell<usize>,
 }
 
 impl<'a> Lease<'a> {
@@ -179,9 +197,20 @@ impl<'a> Lease<'a> {
         }
         let renewed_unix_ms = Cell::new(access.clock().unix_ms());
         let held = LeaseRecord::own(access, command);
-        let mut lease = Self { access, held, nodes: Vec::new(), renewer: None, renewed_unix_ms };
+        let lost = Arc::default();
+        let mut lease = Self {
+            access,
+            held,
+            places: BTreeMap::new(),
+            nodes: Vec::new(),
+            renewer: None,
+            lost,
+            renewed_unix_ms,
+            turn: Cell::new(0),
+        };
         let mut failed = Vec::new();
         for (at, node) in access.nodes().into_iter().enumerate() {
+            lease.places.insert(node.name().clone(), at);
             let dir = node.spec().state_dir.clone();
             let host = node.write_host();
             let made = host.make_dir(&dir, 0o700, None).map_err(|error| error.to_string());
@@ -232,17 +261,23 @@ impl<'a> Lease<'a> {
     fn renew_from_now_on(&mut self) {
         let Some(mut hosts) = self.access.thread_hosts() else { return };
         let ours = |at: usize| self.nodes.iter().find(|(place, _)| *place == at);
-        let hosts: Vec<(SharedHost, PathBuf)> = hosts
+        let hosts: Vec<(usize, SharedHost, PathBuf)> = hosts
             .drain(..)
             .enumerate()
-            .filter_map(|(at, host)| Some((host, ours(at)?.1.spec().state_dir.clone())))
+            .filter_map(|(at, host)| Some((at, host, ours(at)?.1.spec().state_dir.clone())))
             .collect();
-        let held = self.held.clone();
+        let (held, lost) = (self.held.clone(), Arc::clone(&self.lost));
         let (stop, stopped) = channel();
         let renewer = std::thread::spawn(move || {
+            let mut turn = 0;
             while stopped.recv_timeout(RENEW) == Err(RecvTimeoutError::Timeout) {
-                for (host, dir) in &hosts {
-                    renew(&**host, dir, &held, SystemClock.unix_ms());
+                turn += 1;
+                for (at, host, dir) in
+                    hosts.iter().skip(turn % turns(hosts.len())).step_by(turns(hosts.len()))
+                {
+                    if !renew(&**host, dir, &held, SystemClock.unix_ms()) {
+                        note(&lost, *at);
+                    }
                 }
             }
         });
@@ -252,24 +287,51 @@ impl<'a> Lease<'a> {
     /// # Errors
     /// Somebody took it over, or no node says any more that it is ours.
     pub fn is_ours(&self) -> Result<(), String> {
-        self.stands().map_err(|(LeaseLost::Taken(why) | LeaseLost::Unknown(why))| why)
+        self.is_ours_for(&[])
+    }
+
+    /// The same, before something is done on these nodes.
+    ///
+    /// # Errors
+    /// As [`Self::is_ours`].
+    pub fn is_ours_for(&self, nodes: &[NodeName]) -> Result<(), String> {
+        self.stands_for(nodes).map_err(|(LeaseLost::Taken(why) | LeaseLost::Unknown(why))| why)
     }
 
     /// # Errors
     /// As [`Self::is_ours`], for whoever can wait where nobody answers.
     pub fn stands(&self) -> Result<(), LeaseLost> {
+        self.stands_for(&[])
+    }
+
+    /// Whoever takes it over writes to each node before anything else is done, in the order of the inventory: it is seen on the first
+    /// that answer, and on those that something is done on. All others are looked at when they are renewed.
+    fn stands_for(&self, touched: &[NodeName]) -> Result<(), LeaseLost> {
         let now = self.access.clock().unix_ms();
         if self.renewer.is_none() && now >= self.renewed_unix_ms.get() + RENEW_MS {
             self.renewed_unix_ms.set(now);
-            for (_, node) in &self.nodes {
-                renew(node.write_host(), &node.spec().state_dir, &self.held, now);
+            let (turn, turns) = (self.turn.get(), turns(self.nodes.len()));
+            self.turn.set(turn + 1);
+            for (at, node) in self.nodes.iter().skip(turn % turns).step_by(turns) {
+                if !renew(node.write_host(), &node.spec().state_dir, &self.held, now) {
+                    note(&self.lost, *at);
+                }
             }
         }
-        let mut is_seen = false;
+        let mut also = self.lost.lock().map(|lost| lost.clone()).unwrap_or_default();
+        also.extend(touched.iter().filter_map(|name| self.places.get(name)));
+        let mut seen = 0;
         let mut unknown = Vec::new();
-        for (_, node) in &self.nodes {
+        for (at, node) in &self.nodes {
+            if seen >= SEEN_MIN && !also.contains(at) {
+                continue;
+            }
+            if is_of(node.host(), &node.spec().state_dir, &self.held) {
+                seen += 1;
+                continue;
+            }
             match read(node.host(), &node.spec().state_dir) {
-                LeaseFile::Held(now) if now.id == self.held.id => is_seen = true,
+                LeaseFile::Held(now) if now.id == self.held.id => seen += 1,
                 LeaseFile::Held(now) => {
                     return Err(LeaseLost::Taken(format!(
                         "the lease was taken over, so nothing further is begun here\n  why:  {} holds it now ({} on {})\n  next: wait \
@@ -284,7 +346,7 @@ impl<'a> Lease<'a> {
                 LeaseFile::CannotTell(why) => unknown.push(format!("{}: {why}", node.name())),
             }
         }
-        if is_seen {
+        if seen > 0 {
             return Ok(());
         }
         Err(LeaseLost::Unknown(format!(
@@ -295,12 +357,25 @@ impl<'a> Lease<'a> {
     }
 }
 
-/// One that is not ours is left: it was taken over, and the next step finds out.
-fn renew(host: &dyn WriteHost, dir: &Path, held: &LeaseRecord, now_unix_ms: u64) {
-    let Ok(_lock) = locked(host, dir) else { return };
-    if matches!(read(host, dir), LeaseFile::Held(now) if now.id == held.id) {
+/// In so many turns all are renewed, so that each is several times while a lease lasts, and once while somebody watches it.
+fn turns(nodes: usize) -> usize {
+    if nodes > 3 * SEEN_MIN { 3 } else { 1 }
+}
+
+/// `false`: it is somebody else's, and is left: the next step finds out.
+fn renew(host: &dyn WriteHost, dir: &Path, held: &LeaseRecord, now_unix_ms: u64) -> bool {
+    let Ok(_lock) = locked(host, dir) else { return true };
+    if is_of(host, dir, held) {
         // A full disk is told by what needs the room.
         let _ = write(host, dir, &LeaseRecord { until_unix_ms: now_unix_ms + LEASE_MS, ..held.clone() });
+        return true;
+    }
+    !matches!(read(host, dir), LeaseFile::Held(now) if now.id != held.id)
+}
+
+fn note(lost: &Mutex<BTreeSet<usize>>, at: usize) {
+    if let Ok(mut lost) = lost.lock() {
+        lost.insert(at);
     }
 }
 
@@ -343,7 +418,7 @@ impl<R: change::Runner> change::Runner for LeasedRunner<'_, R> {
         direction: change::Direction,
         mark: Option<&str>,
     ) -> Result<change::Acted, change::StepError> {
-        self.lease.is_ours().map_err(change::StepError)?;
+        self.lease.is_ours_for(&step.nodes).map_err(change::StepError)?;
         self.runner.act(step, direction, mark)
     }
 

@@ -151,6 +151,7 @@ fn world<'a>(
         joiner: of.and_then(|plan| plan.change.joiner().cloned()),
         replace_data: settings.replace_data,
         notes: Vec::new(),
+        recent: providers::Recent::default(),
     })
 }
 
@@ -526,9 +527,7 @@ impl change::driver::Watcher for Watch<'_, '_> {
         let of = machine.plan().steps.len();
         let say = |step: usize, phase: &'static str, direction: Direction| {
             if let Some(one) = machine.step(step) {
-                let left = machine.remaining();
-                let restarts =
-                    |at: &&usize| machine.step(**at).is_some_and(|step| step.restarts_server && !step.no_op);
+                let (steps_left, restarts_left) = machine.left();
                 (self.tell.borrow_mut())(Progress::Step {
                     id: one.id.to_string(),
                     kind: one.kind.clone(),
@@ -539,8 +538,8 @@ impl change::driver::Watcher for Watch<'_, '_> {
                     of,
                     nodes: one.nodes.iter().map(ToString::to_string).collect(),
                     restarts: one.restarts_server && !one.no_op,
-                    restarts_left: left.iter().filter(restarts).count(),
-                    steps_left: left.len(),
+                    restarts_left,
+                    steps_left,
                 });
             }
         };
@@ -602,6 +601,10 @@ fn drive(
         .map(|(step, note)| format!("{step}: {note}"))
         .collect();
     if outcome == Outcome::Complete {
+        // A change that is over has left nobody on the way.
+        for line in runner.runner.settle().unwrap_or_else(|error| vec![error.0]) {
+            (shared.borrow_mut())(Progress::Line(line));
+        }
         // What is left is left for the end of the next change.
         let told =
             forget_keys(access, settings, machine.plan(), machine.direction()).unwrap_or_else(|error| {

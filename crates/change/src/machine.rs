@@ -363,6 +363,13 @@ impl Machine {
         }
     }
 
+    /// How many steps remain, and how many of them restart a server.
+    pub fn left(&self) -> (usize, usize) {
+        let pending = || self.plan.steps.iter().enumerate().filter(|(at, _)| self.pending(*at));
+        let restarts = pending().filter(|(_, step)| step.restarts_server && !step.no_op);
+        (pending().count(), restarts.count())
+    }
+
     /// Whether anything may differ from what was before the plan.
     pub fn touched(&self) -> bool {
         self.stands.iter().any(|stand| matches!(stand, Stand::Begun(_) | Stand::Done))

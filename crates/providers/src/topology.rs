@@ -60,6 +60,13 @@ pub trait Topology: Sync {
     /// # Errors
     /// They are not; where each stands, and what a person can run.
     fn revive(&self, world: &mut World<'_>) -> Result<(), StepError>;
+    /// Waits for what comes back by itself after servers were restarted, and returns what has not, for people.
+    ///
+    /// # Errors
+    /// A node cannot be handled.
+    fn settle(&self, _: &mut World<'_>) -> Result<Vec<String>, StepError> {
+        Ok(vec![])
+    }
     /// How a node stands now, for people, in one line that begins with its name.
     fn standing(&self, node: &mut dyn WriteNode) -> String;
     /// Which setting beside the server's own `ssl_key` refers to the key file `key`, running (`view`; `None`: it is down) or in the

@@ -1,10 +1,8 @@
 //! Everything the steps work on, handed in by `ops` (or by a test, with simulated nodes).
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use change::journal::JOURNAL_BYTES_MAX;
 use change::{Acted, Direction, Runner, StepCheck, StepError};
 use model::{Clock, Look, NodeName, Step};
 use secrecy::SecretString;
@@ -12,6 +10,7 @@ use server::accounts::AccountName;
 use server::{ArbitratorView, NodeError, NodeView, WriteArbitrator, WriteMember, WriteNode, WriteProxy};
 use trust::KeyKind;
 
+use crate::journal_copies::JournalCopies;
 use crate::needs;
 use crate::steps;
 use crate::topology::Topology;
@@ -101,15 +100,27 @@ pub struct World<'a> {
     pub replace_data: bool,
     /// What the journal shall say of the step under way, beside what its post-check says.
     pub notes: Vec<String>,
+    pub recent: Recent,
+}
+
+/// What this run knows already, and need not ask each of a thousand nodes for at each step.
+#[derive(Debug, Default)]
+pub struct Recent {
+    /// Who has the journal of the change under way.
+    pub(crate) copies: JournalCopies,
+    /// When all servers were last asked for their clocks, by this machine's.
+    pub(crate) clocks_unix_ms: Option<u64>,
+    /// The place of the node that was asked for last.
+    node_at: usize,
 }
 
 impl<'a> World<'a> {
     pub fn node(&mut self, name: &NodeName) -> Result<&mut (dyn WriteNode + 'a), StepError> {
-        self.nodes
-            .iter_mut()
-            .find(|node| node.name() == name)
-            .map(|node| &mut **node)
-            .ok_or_else(|| unknown(name))
+        let is_it = |node: &Box<dyn WriteNode + 'a>| node.name() == name;
+        if !self.nodes.get(self.recent.node_at).is_some_and(is_it) {
+            self.recent.node_at = self.nodes.iter().position(is_it).ok_or_else(|| unknown(name))?;
+        }
+        self.nodes.get_mut(self.recent.node_at).map(|node| &mut **node).ok_or_else(|| unknown(name))
     }
 
     /// A node or an arbitrator.
@@ -167,6 +178,17 @@ impl<'a> World<'a> {
     }
 }
 
+impl World<'_> {
+    /// Waits for what comes back by itself after servers were restarted, and returns what has not.
+    ///
+    /// # Errors
+    /// A node cannot be handled.
+    pub fn settle(&mut self) -> Result<Vec<String>, StepError> {
+        let topology = self.topology;
+        topology.settle(self)
+    }
+}
+
 fn unknown(name: &NodeName) -> StepError {
     StepError(format!("{name} is in the plan but not in the inventory"))
 }
@@ -202,51 +224,6 @@ impl Runner for World<'_> {
     }
 
     fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<usize, StepError> {
-        let name = format!("{}.journal", self.plan_id);
-        let whole = fs::read(journal)
-            .map_err(|error| StepError(format!("cannot read the journal {}: {error}", journal.display())))?;
-        let mut have_it = 0;
-        for node in &mut self.nodes {
-            let dir = node.spec().state_dir.clone();
-            let copy = dir.join(&name);
-            // A copy that cannot be read may tell more than ours: it is left as it is.
-            let Ok(has) = node.host().read(&copy, JOURNAL_BYTES_MAX) else { continue };
-            let has = has.unwrap_or_default();
-            if is_of_another(&has, &whole, &copy) {
-                return Err(StepError(format!(
-                    "another sealion continues this change: {} on {} contains more than this journal, or something else\n  why:  a \
-                     copy is never made shorter\n  next: see who that is (sealion status names the holder of the lease); when it has \
-                     ended: sealion resume",
-                    copy.display(),
-                    node.name()
-                )));
-            }
-            let host = node.write_host();
-            // One that missed lines, because its node was down, is written anew.
-            let copied = host.make_dir(&dir, 0o700, None).and_then(|()| {
-                if [has.as_slice(), line.as_bytes()].concat() == whole {
-                    host.append(&copy, line.as_bytes())
-                } else {
-                    host.write(&copy, &whole, Some(0o600), None)
-                }
-            });
-            have_it += usize::from(copied.is_ok());
-        }
-        Ok(have_it)
+        self.recent.copies.add(&mut self.nodes, journal, &format!("{}.journal", self.plan_id), line)
     }
-}
-
-/// Whether a copy has records that `whole` does not begin with: somebody else's. One that is damaged, or has a hole where its
-/// node was down, tells nothing of its own.
-fn is_of_another(copy: &[u8], whole: &[u8], path: &Path) -> bool {
-    if whole.starts_with(copy) {
-        return false;
-    }
-    let (Ok(copy), Ok(whole)) = (change::journal::parse(copy, path), change::journal::parse(whole, path))
-    else {
-        return false;
-    };
-    let is_beginning = copy.records.len() <= whole.records.len()
-        && copy.records.iter().zip(&whole.records).all(|(one, other)| one == other);
-    !is_beginning
 }

@@ -6,6 +6,7 @@
 
 mod plan;
 mod preflight;
+mod settle;
 pub(crate) mod steps;
 
 use std::sync::Arc;
@@ -73,7 +74,11 @@ impl Topology for Replication {
                 steps::restart::start(world, &name)?;
             }
         }
-        Ok(())
+        settle::servers(world)
+    }
+
+    fn settle(&self, world: &mut World<'_>) -> Result<Vec<String>, StepError> {
+        settle::channels(world)
     }
 
     fn standing(&self, node: &mut dyn WriteNode) -> String {

@@ -1,12 +1,12 @@
 //! From a wish and the servers as they are now to ordered steps.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
 use openssl::sha::sha256;
 use server::replication::{RELOAD_MARIADB, RELOAD_MYSQL};
 use server::rights::Use;
-use server::{Channel, ChannelTls, NodeSpec, TlsFiles};
+use server::{Channel, ChannelTls, TlsFiles, WriteNode};
 
 use super::preflight::is_source;
 use super::steps::live_files::in_use;
@@ -28,30 +28,96 @@ use crate::world::World;
 struct Draft {
     node: NodeDraft,
     channels: Vec<Channel>,
+    /// Servers of the inventory from which it replicates.
+    sources: Vec<NodeName>,
     /// Another server of the inventory replicates from it.
     is_source: bool,
 }
 
 fn drafts(world: &mut World<'_>) -> Result<Vec<Draft>, PlanError> {
-    let specs: Vec<NodeSpec> = world.nodes.iter().map(|node| node.spec().clone()).collect();
+    let mut channels_of = Vec::new();
+    for node in &mut world.nodes {
+        channels_of.push(node.channels().map_err(refuse)?);
+    }
+    let sources = sources(&world.nodes, &channels_of);
+    let names = world.names();
+    let is_source: BTreeSet<usize> = sources.iter().flatten().copied().collect();
     let mut drafts = Vec::new();
-    for name in world.names() {
-        let (node, _) = NodeDraft::of(world, &name)?;
-        let channels = world.node(&name).map_err(refuse)?.channels().map_err(refuse)?;
-        drafts.push(Draft { node, channels, is_source: false });
+    for at in order(&sources) {
+        let Some(name) = names.get(at) else { continue };
+        let (node, _) = NodeDraft::of(world, name)?;
+        let named = |source: &usize| names.get(*source).cloned();
+        drafts.push(Draft {
+            node,
+            channels: channels_of.get_mut(at).map(std::mem::take).unwrap_or_default(),
+            sources: sources.get(at).into_iter().flatten().filter_map(named).collect(),
+            is_source: is_source.contains(&at),
+        });
     }
-    let sources: Vec<NodeName> = drafts
-        .iter()
-        .flat_map(|draft| &draft.channels)
-        .flat_map(|channel| specs.iter().filter(|spec| is_source(spec, channel)))
-        .map(|spec| spec.name.clone())
-        .collect();
-    for draft in &mut drafts {
-        draft.is_source = sources.contains(&draft.node.name);
-    }
-    // Replicas first: what goes wrong with one of them is met before the source is touched.
-    drafts.sort_by_key(|draft| draft.is_source);
     Ok(drafts)
+}
+
+/// For each server, the places of those from which it replicates.
+fn sources(nodes: &[Box<dyn WriteNode + '_>], channels_of: &[Vec<Channel>]) -> Vec<Vec<usize>> {
+    // By each of their names: a thousand channels are not compared with a thousand servers.
+    let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, node) in nodes.iter().enumerate() {
+        let spec = node.spec();
+        for name in std::iter::once(&spec.address).chain(&spec.names) {
+            named.entry(name).or_default().push(at);
+        }
+    }
+    let of_channel = |channel: &Channel| {
+        let so_named = named.get(channel.source_host.as_str()).into_iter().flatten().copied();
+        let fits = |at: &usize| nodes.get(*at).is_some_and(|node| is_source(node.spec(), channel));
+        so_named.filter(fits).collect::<BTreeSet<usize>>()
+    };
+    channels_of.iter().map(|channels| channels.iter().flat_map(of_channel).collect()).collect()
+}
+
+/// Replicas before their sources, also where a source is a replica itself: what goes wrong with one of them is met before its source
+/// is touched. Servers that replicate from each other come in the order of the inventory.
+fn order(sources: &[Vec<usize>]) -> Vec<usize> {
+    let mut replicas = vec![Vec::new(); sources.len()];
+    for (at, of) in sources.iter().enumerate() {
+        for source in of {
+            if let Some(replicas) = replicas.get_mut(*source) {
+                replicas.push(at);
+            }
+        }
+    }
+    let mut left: Vec<usize> = replicas.iter().map(Vec::len).collect();
+    let mut waiting: BTreeSet<usize> = (0..sources.len()).collect();
+    let mut free: BTreeSet<usize> = waiting.iter().copied().filter(|at| left.get(*at) == Some(&0)).collect();
+    let mut order = Vec::new();
+    while !waiting.is_empty() {
+        if free.is_empty() {
+            // All that are left have a replica that is left: there is a ring. The one with nothing below it but itself comes first.
+            free.extend(waiting.iter().copied().min_by_key(|at| below(*at, &replicas, &waiting)));
+        }
+        for at in std::mem::take(&mut free) {
+            waiting.remove(&at);
+            order.push(at);
+            for source in sources.get(at).into_iter().flatten() {
+                let Some(left) = left.get_mut(*source) else { continue };
+                *left = left.saturating_sub(1);
+                if *left == 0 && waiting.contains(source) {
+                    free.insert(*source);
+                }
+            }
+        }
+    }
+    order
+}
+
+/// How many of those that wait get what this one writes.
+fn below(at: usize, replicas: &[Vec<usize>], waiting: &BTreeSet<usize>) -> usize {
+    let (mut known, mut open) = (BTreeSet::new(), vec![at]);
+    while let Some(one) = open.pop() {
+        let more = replicas.get(one).into_iter().flatten().filter(|one| waiting.contains(one));
+        open.extend(more.copied().filter(|one| known.insert(*one)));
+    }
+    known.len()
 }
 
 /// SHA-256 over what the plan was made for. Positions are left out: they change by themselves.
@@ -85,31 +151,31 @@ fn accounts_of(
     if !change.has(Noun::Accounts) {
         return Ok(vec![]);
     }
-    let specs: Vec<NodeSpec> = world.nodes.iter().map(|node| node.spec().clone()).collect();
-    let follows = |draft: &Draft, source: &NodeName| {
-        let is_it = |spec: &&NodeSpec| spec.name == *source;
-        let spec = specs.iter().find(is_it);
-        spec.is_some_and(|spec| draft.channels.iter().any(|channel| is_source(spec, channel)))
-    };
-    let mut all = Vec::new();
+    let mut replicas: BTreeMap<&NodeName, Vec<&NodeName>> = BTreeMap::new();
+    for draft in drafts {
+        for source in &draft.sources {
+            replicas.entry(source).or_default().push(&draft.node.name);
+        }
+    }
+    let mut all: Vec<AccountsOf> = Vec::new();
+    let mut reached = BTreeSet::new();
     for root in drafts.iter().filter(|draft| draft.channels.is_empty()) {
         let root = &root.node.name;
         // Also what replicates from its replicas.
         let mut below: Vec<&NodeName> = vec![root];
-        loop {
-            let more = drafts.iter().find(|one| {
-                !below.contains(&&one.node.name) && below.iter().any(|source| follows(one, source))
-            });
-            let Some(more) = more else { break };
-            below.push(&more.node.name);
+        let mut known = BTreeSet::from([root]);
+        let mut at = 0;
+        while let Some(source) = below.get(at) {
+            let more = replicas.get(source).into_iter().flatten().copied();
+            let more: Vec<&NodeName> = more.filter(|replica| known.insert(replica)).collect();
+            below.extend(more);
+            at += 1;
         }
+        reached.extend(known);
         let followers = below.into_iter().skip(1).cloned().collect();
         all.push(AccountsOf::ask(world, root.clone(), followers)?);
     }
-    let is_reached = |draft: &&Draft| {
-        all.iter().any(|of| of.node == draft.node.name || of.followers.contains(&draft.node.name))
-    };
-    if let Some(draft) = drafts.iter().find(|draft| !is_reached(draft)) {
+    if let Some(draft) = drafts.iter().find(|draft| !reached.contains(&draft.node.name)) {
         return Err(refuse(format!(
             "{} is a replica of a server that is not in the inventory\n  why:  its accounts are written there; a write of its own would part \
              it from its source\n  next: add its source to the inventory",
@@ -481,4 +547,22 @@ fn rotate(
         step.shell.push(by_hand::sql(sql));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replicas_come_before_their_sources_in_every_order_of_the_inventory() {
+        // A chain, named from its source on; a fan; two sources of each other, with a replica each.
+        assert_eq!(order(&[vec![], vec![0], vec![1], vec![2]]), [3, 2, 1, 0]);
+        assert_eq!(order(&[vec![], vec![0], vec![0]]), [1, 2, 0]);
+        assert_eq!(order(&[vec![1], vec![0], vec![0], vec![1]]), [2, 3, 0, 1]);
+        // A ring below a source, and one below a ring.
+        assert_eq!(order(&[vec![], vec![0, 2], vec![1]]), [1, 2, 0]);
+        assert_eq!(order(&[vec![1], vec![0], vec![0, 3], vec![2]]), [2, 3, 0, 1]);
+        assert_eq!(order(&[vec![0]]), [0]);
+        assert_eq!(order(&[]), [0; 0]);
+    }
 }

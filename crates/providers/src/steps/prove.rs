@@ -45,6 +45,10 @@ impl StepKind for Prove {
 
     fn verify(&self, world: &mut World<'_>, step: &Step, _: Direction) -> Result<String, StepError> {
         let ProveParams { kinds } = params(step)?;
+        if kinds.contains(&LinkKind::Replication) {
+            // What carries nothing cannot be seen to be sealed. Of those that do not come back, the look says so.
+            world.settle()?;
+        }
         let attempts = attempts(world, &kinds)?;
         let mut unproven = attempts.unproven;
         match on_the_wire(world, &kinds)? {

@@ -63,8 +63,9 @@ impl StepKind for Require {
         let require: RequireParams = params(step)?;
         let name = only_node(step)?;
         let wanted = require.wanted(direction);
-        // The first one shows it for all.
+        // The first one shows it to the proxies for all.
         let is_first = wanted
+            && !world.proxies.is_empty()
             && !world
                 .views()
                 .iter()

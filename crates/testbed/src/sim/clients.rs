@@ -99,6 +99,9 @@ impl World {
 
     /// Acknowledged writes that a node does not have. Meant for the end, when all are Synced.
     pub fn lost(&self) -> Vec<String> {
+        if self.is_fleet() {
+            return self.fleet_lost();
+        }
         self.servers
             .iter()
             .filter(|server| {

@@ -223,7 +223,8 @@ impl SimHost {
         };
         let mut world = self.shared.borrow_mut();
         let before = records(&world);
-        let was_begun = {
+        // Only what was there before can become shorter.
+        let was_begun = before > 0 && {
             let entry = world.servers[self.index].disk.entries.get(path).filter(|_| is_copy);
             let bytes = entry.and_then(|entry| entry.bytes.as_deref()).unwrap_or_default();
             String::from_utf8_lossy(bytes).contains(r#""record":"intent""#)
@@ -265,11 +266,18 @@ impl ReadHost for SimHost {
     }
 
     fn read_end(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError> {
-        let end = |bytes: Vec<u8>| {
-            let at = bytes.len().saturating_sub(usize::try_from(bytes_max).unwrap_or(usize::MAX));
-            bytes.get(at..).unwrap_or_default().to_vec()
-        };
-        Ok(self.read(path, u64::MAX)?.map(end))
+        let target = self.readable(path)?;
+        let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+        self.look(|disk| match disk.entries.get(&target) {
+            None => Ok(None),
+            Some(Entry { bytes: None, .. }) => {
+                Err(fail("cannot read", path)(io::Error::from(io::ErrorKind::IsADirectory)))
+            }
+            Some(Entry { bytes: Some(bytes), .. }) => {
+                let at = bytes.len().saturating_sub(bytes_max);
+                Ok(Some(bytes.get(at..).unwrap_or_default().to_vec()))
+            }
+        })
     }
 
     fn facts(&self, path: &Path) -> Result<Option<FileFacts>, HostError> {

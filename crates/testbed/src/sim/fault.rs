@@ -50,6 +50,8 @@ impl std::fmt::Display for Instant {
 #[derive(Debug, Clone, Default)]
 pub struct Faults {
     pub trace: Vec<Instant>,
+    /// Nobody wants to know at which instants something could be put: there are millions.
+    pub is_untraced: bool,
     /// At which instant, counted from 0.
     pub planned: Option<(usize, Fault)>,
     pub moment: String,
@@ -73,7 +75,7 @@ impl Shared {
     }
 
     fn pass(&self, before: &str, node: Option<usize>) {
-        if self.borrow().sealion_is_dead {
+        if self.borrow().sealion_is_dead || self.borrow().faults.is_untraced {
             return;
         }
         let mut world = self.borrow_mut();

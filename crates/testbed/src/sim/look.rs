@@ -4,7 +4,9 @@ use model::{
     ClientSight, ClientsLook, Link, LinkKind, LinkSight, Look, LookError, Seen, Transport, Unseen, WireLook,
 };
 
+use super::channels::Receiver;
 use super::links::Wire;
+use super::process::Server;
 use super::transfer::{Kind, Transfer};
 use super::world::{Shared, World};
 
@@ -45,6 +47,9 @@ impl World {
     }
 
     pub fn sights(&self) -> Vec<LinkSight> {
+        if self.is_fleet() {
+            return self.fleet_sights();
+        }
         let mut sights = Vec::new();
         for (a, one) in self.servers.iter().enumerate() {
             for (b, other) in self.servers.iter().enumerate().skip(a + 1) {
@@ -55,21 +60,43 @@ impl World {
                 };
                 sights.push(sight(Link::new(LinkKind::Galera, one.name(), other.name()), seen));
             }
-            if one.is_arbitrator {
-                continue;
+            if !one.is_arbitrator {
+                sights.push(self.clients_sight(one));
             }
-            let tls = self.app.takes_tls && one.live.as_ref().is_some_and(|live| live.client_leaf.is_some());
-            let seen = match (one.is_up(), tls && one.cleartext_clients == 0) {
-                (false, _) => Seen::Unknown("nobody was connected".into()),
-                (true, true) => Seen::Sealed,
-                (true, false) => Seen::Plain,
-            };
-            let mut sight = sight(Link::new(LinkKind::Client, "app", one.name()), seen);
-            sight.cleartext_clients =
-                (0..one.cleartext_clients).map(|n| format!("app@10.0.0.{n}:4711")).collect();
-            sights.push(sight);
         }
         sights
+    }
+
+    fn fleet_sights(&self) -> Vec<LinkSight> {
+        let mut sights = Vec::new();
+        for one in &self.servers {
+            for channel in &one.channels {
+                let seen = match channel.receiver {
+                    Receiver::Running { by_tls: true } => Seen::Sealed,
+                    Receiver::Running { by_tls: false } => Seen::Plain,
+                    Receiver::Stopped | Receiver::Connecting { .. } => {
+                        Seen::Unknown("no packets of this link were captured".into())
+                    }
+                };
+                let source = self.servers[channel.source].name();
+                sights.push(sight(Link::new(LinkKind::Replication, source, one.name()), seen));
+            }
+            sights.push(self.clients_sight(one));
+        }
+        sights
+    }
+
+    fn clients_sight(&self, one: &Server) -> LinkSight {
+        let tls = self.app.takes_tls && one.live.as_ref().is_some_and(|live| live.client_leaf.is_some());
+        let seen = match (one.is_up(), tls && one.cleartext_clients == 0) {
+            (false, _) => Seen::Unknown("nobody was connected".into()),
+            (true, true) => Seen::Sealed,
+            (true, false) => Seen::Plain,
+        };
+        let mut sight = sight(Link::new(LinkKind::Client, "app", one.name()), seen);
+        sight.cleartext_clients =
+            (0..one.cleartext_clients).map(|n| format!("app@10.0.0.{n}:4711")).collect();
+        sight
     }
 }
 

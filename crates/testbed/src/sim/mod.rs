@@ -1,13 +1,14 @@
-//! A Galera cluster in memory: servers that start, join, crash and lose quorum as the reference's section 1 saw the real ones do.
+//! Clusters in memory: servers that start, join, crash and lose quorum as the reference's section 1 saw the real ones do.
 //!
 //! One seed decides every guess and every duration, so a failure is replayed by its seed. Time is virtual: `wait` moves the
 //! clock, nothing sleeps. Start with [`operator::Operator`], who runs what ships on a [`world::World`], with
 //! locks, leases and copies; [`rig::Rig`] drives the steps alone, for tests of one step; [`group`] has membership and quorum, [`links`] who reaches whom in cleartext or
-//! TLS, [`transfer`] IST and SST; [`process`] has what a server does with its files.
+//! TLS, [`transfer`] IST and SST; [`channels`] the other topology, servers by themselves and their replicas; [`process`] has what a server does with its files.
 //!
 //! Left out: SQL, binlogs, flow control, segments, weights, SELinux, power cuts that lose synced bytes.
 
 pub mod arbitrator;
+pub mod channels;
 pub mod clients;
 pub mod disk;
 pub mod fault;

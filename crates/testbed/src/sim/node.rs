@@ -15,7 +15,7 @@ use server::{
 };
 
 use super::disk::SimHost;
-use super::process::{Group, Server};
+use super::process::{Group, Live, Server};
 use super::world::{Shared, World};
 
 /// A question to a server takes this long, so answers of several nodes are never of one moment.
@@ -91,6 +91,40 @@ fn view_of(world: &World, index: usize) -> NodeView {
     let now = world.clock.unix_ms();
     let mut view = NodeView { at_unix_ms: now, server_unix_ms: Some(now), ..NodeView::default() };
     let on = |is: bool| if is { "ON" } else { "OFF" };
+    let [ssl_ca, ssl_cert, ssl_key] = live.ssl_paths.clone();
+    for (key, value) in [
+        ("version", "10.11.19-MariaDB-deb12"),
+        ("version_comment", "Debian 12"),
+        ("datadir", "/var/lib/mysql/"),
+        ("ssl_ca", ssl_ca.as_str()),
+        ("ssl_cert", ssl_cert.as_str()),
+        ("ssl_key", ssl_key.as_str()),
+        ("have_ssl", if live.client_leaf.is_some() { "YES" } else { "DISABLED" }),
+        ("require_secure_transport", on(live.requires_tls)),
+    ] {
+        view.variables.insert(key.into(), value.into());
+    }
+    if world.is_fleet() {
+        view.variables.insert("server_id".into(), (index + 1).to_string());
+    } else {
+        view_of_galera(world, index, live, &mut view);
+    }
+    view.status.extend(server.shown_status.clone());
+    for (key, value) in &server.shown {
+        match value {
+            Some(value) => view.variables.insert(key.clone(), value.clone()),
+            None => view.variables.remove(key),
+        };
+        if value.is_none() {
+            view.status.remove(key);
+        }
+    }
+    view
+}
+
+fn view_of_galera(world: &World, index: usize, live: &Live, view: &mut NodeView) {
+    let server = &world.servers[index];
+    let on = |is: bool| if is { "ON" } else { "OFF" };
     let primary = world.is_primary(index);
     let comment = match (primary, server.local_state) {
         (false, _) => "Initialized",
@@ -100,10 +134,7 @@ fn view_of(world: &World, index: usize) -> NodeView {
         (_, 4) => "Synced",
         _ => "Initialized",
     };
-    let [ssl_ca, ssl_cert, ssl_key] = live.ssl_paths.clone();
     for (key, value) in [
-        ("version", "10.11.19-MariaDB-deb12"),
-        ("version_comment", "Debian 12"),
         ("wsrep_on", "ON"),
         ("wsrep_cluster_name", "sim"),
         ("wsrep_provider", "/usr/lib/galera/libgalera_smm.so"),
@@ -111,12 +142,6 @@ fn view_of(world: &World, index: usize) -> NodeView {
         ("wsrep_sst_method", live.sst_method.as_str()),
         ("wsrep_cluster_address", live.cluster_address.as_str()),
         ("wsrep_desync", on(server.desync > 0)),
-        ("datadir", "/var/lib/mysql/"),
-        ("ssl_ca", ssl_ca.as_str()),
-        ("ssl_cert", ssl_cert.as_str()),
-        ("ssl_key", ssl_key.as_str()),
-        ("have_ssl", if live.client_leaf.is_some() { "YES" } else { "DISABLED" }),
-        ("require_secure_transport", on(live.requires_tls)),
     ] {
         view.variables.insert(key.into(), value.into());
     }
@@ -145,17 +170,6 @@ fn view_of(world: &World, index: usize) -> NodeView {
     ] {
         view.status.insert(key.into(), value);
     }
-    view.status.extend(server.shown_status.clone());
-    for (key, value) in &server.shown {
-        match value {
-            Some(value) => view.variables.insert(key.clone(), value.clone()),
-            None => view.variables.remove(key),
-        };
-        if value.is_none() {
-            view.status.remove(key);
-        }
-    }
-    view
 }
 
 impl ReadMember for SimNode {
@@ -234,7 +248,10 @@ impl ReadNode for SimNode {
     }
 
     fn sessions(&mut self) -> Result<Sessions, NodeError> {
-        self.ask(|world| Ok(world.sessions(self.index)))
+        self.ask(|world| match world.is_fleet() {
+            true => Ok(world.fleet_sessions(self.index)),
+            false => Ok(world.sessions(self.index)),
+        })
     }
 
     fn logins(&mut self) -> Result<Logins, NodeError> {
@@ -264,7 +281,10 @@ impl ReadNode for SimNode {
     }
 
     fn channels(&mut self) -> Result<Vec<Channel>, NodeError> {
-        Ok(vec![])
+        if !self.shared.borrow().is_fleet() {
+            return Ok(vec![]);
+        }
+        self.ask(|world| Ok(world.shown_channels(self.index)))
     }
 
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError> {
@@ -308,6 +328,7 @@ impl WriteMember for SimNode {
         }
         let mut world = self.shared.borrow_mut();
         world.watch_proxies_at_stop(self.index);
+        world.watch_restart(self.index);
         if world.is_serving(self.index) && world.sessions(self.index).busy > 0 {
             let name = world.servers[self.index].name();
             let line =
@@ -342,8 +363,10 @@ impl WriteNode for SimNode {
         })
     }
 
-    fn set_channel_tls(&mut self, _: &str, _: &ChannelTls) -> Result<(), NodeError> {
-        Err(self.host_error("the simulated servers replicate by Galera only".into()))
+    fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls) -> Result<(), NodeError> {
+        self.change("STOP SLAVE", |world| world.stop_slave(self.index, channel))?;
+        self.change("CHANGE MASTER", |world| world.change_master(self.index, channel, tls))?;
+        self.change("START SLAVE", |world| world.start_slave(self.index, channel))
     }
 
     fn set_tls_files(&mut self, _: &TlsFiles) -> Result<(), NodeError> {
@@ -364,6 +387,7 @@ impl WriteNode for SimNode {
         self.change("set require_secure_transport", |world| {
             let live = world.servers[self.index].live.as_mut().ok_or("gone")?;
             live.requires_tls = on;
+            world.watch_required(self.index);
             Ok(())
         })
     }

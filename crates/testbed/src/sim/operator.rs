@@ -290,7 +290,9 @@ impl ClusterAccess for Operator {
         if let Command::Finished(outcome) = command {
             *self.outcome.borrow_mut() = Some(outcome.clone());
         }
-        self.shared.at(machine, command);
+        if !self.shared.borrow().faults.is_untraced {
+            self.shared.at(machine, command);
+        }
     }
 }
 

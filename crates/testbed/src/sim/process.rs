@@ -11,13 +11,14 @@ use model::NodeName;
 use server::options::{self, Effective, Start};
 use server::{GaleraState, LiveSetting, Logins, NodeSpec, ProviderOptions};
 
+use super::channels::SimChannel;
 use super::disk::{Disk, MYSQL, NOBODY, ROOT};
 use super::world::{
     DATA_DIR, DEFAULTS_FILE, GARB_FILE, GARB_STATE_DIR, GARB_TLS_DIR, STATE_DIR, TLS_DIR, World,
 };
 
 /// systemd's RestartSec for mariadb.service on Debian.
-const SYSTEMD_RESTART_MS: u64 = 5_000;
+pub(super) const SYSTEMD_RESTART_MS: u64 = 5_000;
 
 /// What is left of a cluster without a primary component needs so long when the cause has left.
 const SETTLED_MS: u64 = 3_000;
@@ -158,6 +159,10 @@ pub struct Server {
     pub live_settings: Vec<LiveSetting>,
     /// The account may not ask for them.
     pub hides_live_settings: bool,
+    /// Of which it is the replica, outside of Galera.
+    pub channels: Vec<SimChannel>,
+    /// Transactions that it has applied, by the server that wrote them, while it does not receive.
+    pub has: BTreeMap<usize, u64>,
 }
 
 impl Server {
@@ -165,7 +170,7 @@ impl Server {
         let number = index + 1;
         let spec = NodeSpec {
             name: NodeName::new(format!("n{number}")),
-            address: format!("10.77.0.{number}"),
+            address: format!("10.77.{}.{}", number / 256, number % 256),
             names: vec![format!("db{number}.example.net")],
             port: 3306,
             galera_port: 4567,
@@ -219,6 +224,8 @@ impl Server {
             cleartext_clients: 0,
             live_settings: vec![],
             hides_live_settings: false,
+            channels: vec![],
+            has: BTreeMap::new(),
             logins: Logins { since_s: 60, by_host: Err("userstat is OFF".into()), without_tls_max: Some(3) },
         }
     }
@@ -385,7 +392,7 @@ thread_local! {
     static PAIRS: RefCell<BTreeMap<u64, bool>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-fn is_pair(cert: &[u8], key: &[u8]) -> bool {
+pub(super) fn is_pair(cert: &[u8], key: &[u8]) -> bool {
     let mut hasher = DefaultHasher::new();
     (cert, key).hash(&mut hasher);
     PAIRS.with_borrow_mut(|pairs| {
@@ -452,7 +459,11 @@ impl World {
         });
         server.group = Group::Out;
         (server.local_state, server.desync, server.donates_until_ms, server.transfer) = (0, 0, None, None);
-        if !server.is_arbitrator {
+        let is_alone = self.fleet.is_some();
+        let server = &mut self.servers[index];
+        if is_alone {
+            self.due_at(now + connects, index);
+        } else if !server.is_arbitrator {
             server.disk.put(GRASTATE, "# GALERA saved state\nseqno:   -1\n", MYSQL, 0o600);
         }
         true
@@ -497,8 +508,10 @@ impl World {
         // gvwstate.dat is removed by a clean stop: it does not count any more when a lost quorum is put together.
         server.last_view = None;
         server.crashed_ms = None;
-        let grastate = format!("# GALERA saved state\nseqno:   {seqno}\n");
-        server.disk.put("/var/lib/mysql/grastate.dat", grastate, MYSQL, 0o600);
+        if self.fleet.is_none() {
+            let grastate = format!("# GALERA saved state\nseqno:   {seqno}\n");
+            self.servers[index].disk.put(GRASTATE, grastate, MYSQL, 0o600);
+        }
         self.gone(index);
     }
 
@@ -534,6 +547,7 @@ impl World {
             process.answers = true;
             let text = format!("{}\n", process.pid);
             server.disk.put("/run/mysqld/mysqld.pid", text, MYSQL, 0o644);
+            self.fleet_is_up(index);
         }
     }
 
@@ -546,6 +560,7 @@ impl World {
     pub fn freeze(&mut self, index: usize, ms: u64) {
         if self.servers[index].process.is_some() {
             self.servers[index].frozen_ms = Some((self.now_ms, self.now_ms + ms));
+            self.due_at(self.now_ms + ms, index);
         }
     }
 
@@ -584,6 +599,7 @@ impl World {
         server.group = Group::Out;
         (server.local_state, server.desync, server.donates_until_ms, server.transfer) = (0, 0, None, None);
         server.disk.entries.remove(Path::new("/run/mysqld/mysqld.pid"));
+        self.fleet_is_gone(index);
         self.links.retain(|(a, b), _| *a != index && *b != index);
         let count = self.gossip.len();
         self.gossip.retain(|(a, b), _| *a != index && *b != index);

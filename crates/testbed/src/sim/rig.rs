@@ -188,6 +188,7 @@ impl Rig {
             joiner: None,
             replace_data: self.replace_data,
             notes: Vec::new(),
+            recent: providers::Recent::default(),
         }
     }
 

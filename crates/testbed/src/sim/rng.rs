@@ -28,6 +28,15 @@ impl Rng {
         self.next() % 100 < of
     }
 
+    /// The numbers below `count`, in some order.
+    pub fn shuffled(&mut self, count: usize) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..count).collect();
+        for at in (1..count).rev() {
+            all.swap(at, usize::try_from(self.between(0, at as u64)).unwrap_or(at));
+        }
+        all
+    }
+
     /// One of a list.
     pub fn choose<T: Copy>(&mut self, list: &[T]) -> Option<T> {
         let at = usize::try_from(self.between(0, (list.len() as u64).max(1) - 1)).unwrap_or(0);

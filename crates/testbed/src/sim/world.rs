@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::{Clock, Transport};
 use server::accounts::{Account, AccountName, AccountTls};
 
+use super::channels::{Fleet, RETRY_MS};
 use super::clients::App;
 use super::disk::{Entry, MYSQL, ROOT};
 use super::fault::Faults;
@@ -60,6 +61,10 @@ pub struct World {
     pub(super) gossip: BTreeMap<(usize, usize), Gossip>,
     /// Handshakes that were judged already.
     pub(super) verdicts: Rc<RefCell<BTreeMap<u64, Option<&'static str>>>>,
+    /// Which certificates are of which CA, by their hashes.
+    pub(super) trusted: Rc<RefCell<BTreeMap<(String, String), bool>>>,
+    /// The servers are by themselves, and replicate by channels.
+    pub fleet: Option<Fleet>,
     pub conf_id: u64,
     /// The membership that was last looked at for broken promises.
     pub(super) watched: u64,
@@ -133,18 +138,20 @@ impl Shared {
 }
 
 impl World {
-    /// `count` plain nodes with data, running, Synced, with clients that write.
-    pub fn cluster(seed: u64, count: usize) -> Self {
-        let mut world = Self {
+    /// These servers, none of which was ever started.
+    pub(super) fn bare(seed: u64, servers: Vec<Server>) -> Self {
+        Self {
             seed,
             rng: Rng::new(seed),
             now_ms: 0,
             clock: SimClock::default(),
-            servers: (0..count).map(Server::new).collect(),
+            servers,
             links: BTreeMap::new(),
             refused_links: BTreeMap::new(),
             gossip: BTreeMap::new(),
             verdicts: Rc::default(),
+            trusted: Rc::default(),
+            fleet: None,
             conf_id: 0,
             watched: 0,
             storm_until_ms: 0,
@@ -167,7 +174,12 @@ impl World {
             sealion_is_dead: false,
             next_pid: 1000,
             next_tick_ms: 0,
-        };
+        }
+    }
+
+    /// `count` plain nodes with data, running, Synced, with clients that write.
+    pub fn cluster(seed: u64, count: usize) -> Self {
+        let mut world = Self::bare(seed, (0..count).map(Server::new).collect());
         let addresses: Vec<String> = world.servers.iter().map(|server| server.spec.address.clone()).collect();
         for (index, server) in world.servers.iter_mut().enumerate() {
             write_option_files(server, index, &addresses.join(","));
@@ -234,6 +246,10 @@ impl World {
     }
 
     fn tick(&mut self) {
+        if self.is_fleet() {
+            self.tick_fleet();
+            return;
+        }
         self.restart_crashed();
         self.thaw();
         if !self.is_quiet() {
@@ -303,16 +319,30 @@ impl World {
     }
 
     pub fn index(&self, name: &str) -> usize {
-        self.servers.iter().position(|server| server.name() == name).expect("a node of this world")
+        self.servers
+            .iter()
+            .position(|server| server.spec.name.as_str() == name)
+            .expect("a node of this world")
     }
 
     /// Member states as letters in node order, `-` for a node that is not running.
     pub fn letters(&self) -> String {
+        if self.is_fleet() {
+            return self.fleet_letters();
+        }
         self.servers.iter().map(|server| server.live.as_ref().map_or('-', |live| live.letter)).collect()
+    }
+
+    /// What happens by itself has happened after so long.
+    pub fn settles_ms(&self) -> u64 {
+        if self.is_fleet() { RETRY_MS + 10_000 } else { 10_000 }
     }
 
     /// All nodes are members of one primary component and Synced.
     pub fn is_whole(&self) -> bool {
+        if self.is_fleet() {
+            return self.fleet_is_whole();
+        }
         self.servers
             .iter()
             .enumerate()

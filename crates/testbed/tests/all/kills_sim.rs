@@ -18,7 +18,7 @@ use testbed::sim::rng::Rng;
 use testbed::sim::{End, Fault, Instant, Operator, Rig, World};
 
 /// All forks of one base have the same seed, so that they pass through the same instants until the fault.
-fn seed() -> u64 {
+pub fn seed() -> u64 {
     std::env::var("SEALION_SIM_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(20_261_121)
 }
 
@@ -31,7 +31,7 @@ const LAPSED_MS: u64 = 61_000;
 
 /// Who goes on after the fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
+pub enum Then {
     Same,
     /// With an empty state directory, when the lease has lapsed.
     Another,
@@ -75,8 +75,8 @@ fn option_files(files: &BTreeMap<String, Entry>) -> BTreeMap<String, Entry> {
 }
 
 /// What a clean run passes through and ends in.
-struct Clean {
-    instants: Vec<Instant>,
+pub struct Clean {
+    pub instants: Vec<Instant>,
     option_files: BTreeMap<String, Entry>,
     letters: String,
     requires_tls: Vec<bool>,
@@ -89,7 +89,7 @@ fn requires_tls(world: &World) -> Vec<bool> {
     world.servers.iter().map(|server| server.live.as_ref().is_some_and(|live| live.requires_tls)).collect()
 }
 
-fn rehearse(base: &Rig, change: &Change) -> Clean {
+pub fn rehearse(base: &Rig, change: &Change) -> Clean {
     let rig = base.fork(seed());
     let operator = Operator::new(&rig, "root@db1");
     let plan = operator.plan(change).expect("a plan");
@@ -100,6 +100,10 @@ fn rehearse(base: &Rig, change: &Change) -> Clean {
     assert_eq!(world.violations, Vec::<String>::new());
     assert_eq!(world.app.failed, 0, "a drained roll fails no transaction");
     let instants = world.faults.trace.clone();
+    drop(world);
+    let settles_ms = rig.shared.borrow().settles_ms();
+    rig.shared.borrow_mut().advance_until(settles_ms, World::is_whole);
+    let world = rig.shared.borrow();
     Clean {
         instants,
         option_files: option_files(&world.user_files()),
@@ -139,7 +143,8 @@ fn broken(
 ) -> Vec<String> {
     let letters = old.letters();
     let mut wrong = Vec::new();
-    rig.shared.borrow_mut().advance_until(10_000, World::is_whole);
+    let settles_ms = rig.shared.borrow().settles_ms();
+    rig.shared.borrow_mut().advance_until(settles_ms, World::is_whole);
     let world = rig.shared.borrow();
     wrong.extend(world.violations.clone());
     wrong.extend(world.lost());
@@ -259,7 +264,7 @@ fn go_on(
     }
 }
 
-fn scenario(
+pub fn scenario(
     base: &Rig,
     change: &Change,
     clean: &Clean,
@@ -305,7 +310,8 @@ fn scenario(
                 rig.shared.borrow_mut().start(index);
             }
         }
-        rig.shared.borrow_mut().advance_until(60_000, World::is_whole);
+        let settles_ms = rig.shared.borrow().settles_ms().max(60_000);
+        rig.shared.borrow_mut().advance_until(settles_ms, World::is_whole);
         // A lease of somebody who was killed before the first step keeps the next one off as well.
         rig.shared.borrow_mut().advance(if first == End::Killed { LAPSED_MS } else { 0 });
         end = match wish {
@@ -383,20 +389,22 @@ fn check(base: &Rig, change: &Change, faults: &[Fault], wishes: &[Direction]) {
     check_one_in(1, base, change, faults, wishes);
 }
 
-/// The same, at each moment of the driver for one in so many steps only, another one for another seed; in the deep run at all.
-fn check_one_in(one_in: usize, base: &Rig, change: &Change, faults: &[Fault], wishes: &[Direction]) {
+/// Without SEALION_DEEP, one of so many moments is tried, other ones for each fault.
+pub fn check_one_in(one_in: usize, base: &Rig, change: &Change, faults: &[Fault], wishes: &[Direction]) {
     let clean = rehearse(base, change);
     let deep = std::env::var_os("SEALION_DEEP").is_some() || only().is_some();
     let (mut failures, mut tried) = (Vec::new(), 0);
     let mut rng = Rng::new(seed());
     for (at, instant) in clean.instants.iter().enumerate() {
         let is_copy = instant.before.contains(".journal");
-        let is_moment = instant.before.is_empty() || (at % STRIDE == 0 && !is_copy);
-        let is_chosen = (is_moment && (at + seed() as usize) % one_in == 0) || deep;
+        let is_chosen = instant.before.is_empty() || (at % STRIDE == 0 && !is_copy) || deep;
         for (nth, &fault) in faults.iter().enumerate() {
             for (way, &wish) in wishes.iter().enumerate() {
                 // Both ways after each kill of sealion; else one of them, in turn, and both in the deep run.
                 if !deep && fault != Fault::KillSealion && wishes.len() == 2 && (at + nth) % 2 != way {
+                    continue;
+                }
+                if !deep && !(at + nth).is_multiple_of(one_in) {
                     continue;
                 }
                 let all = [Then::Same, Then::Another, Then::AnotherAtOnce];
@@ -429,7 +437,7 @@ fn check_one_in(one_in: usize, base: &Rig, change: &Change, faults: &[Fault], wi
     assert!(count == 0, "{count} of {tried} scenarios failed:\n{}", failures.join("\n"));
 }
 
-const BOTH: [Direction; 2] = [Direction::Forward, Direction::Back];
+pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Back];
 const SERVERS: [Fault; 2] = [Fault::KillStepNode, Fault::KillOtherNode];
 
 #[test]

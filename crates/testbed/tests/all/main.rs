@@ -3,6 +3,7 @@
 mod accounts_sim;
 mod bench;
 mod bench_lab;
+mod fleets_sim;
 mod gates_sim;
 mod join_sim;
 mod kills_sim;
@@ -40,6 +41,7 @@ mod prove_sniff;
 mod prove_tour;
 mod proxy_sim;
 mod refusals_sim;
+mod replicas_sim;
 mod retries_sim;
 mod rollover_sim;
 mod sim_behaviours;

@@ -12,7 +12,7 @@ pub struct ChannelStep;
 pub const CHANNEL: ChannelStep = ChannelStep;
 
 /// A replica that was told to connect anew does so at once, or at its next try after `MASTER_CONNECT_RETRY`, 60 s by default.
-const CONNECTED_MS_MAX: u64 = 90_000;
+pub const CONNECTED_MS_MAX: u64 = 90_000;
 const POLL_MS: u64 = 200;
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,0 +1,554 @@
+//! Servers by themselves (MariaDB), and the channels by which some of them replicate from others.
+//!
+//! As unkind as real ones: a channel that loses its source tries again only after [`RETRY_MS`], CHANGE MASTER wants both threads
+//! stopped, a channel that does not verify goes on in cleartext where its source offers no TLS, and a source that requires TLS
+//! refuses a channel without. Only what is due is touched in a tick, so that a thousand servers cost what happens to them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::path::Path;
+
+use server::{Channel, ChannelTls, Sessions, ThreadState};
+
+use super::disk::{MYSQL, ROOT};
+use super::process::{SYSTEMD_RESTART_MS, Server};
+use super::rng::Rng;
+use super::world::{DATA_DIR, DEFAULTS_FILE, SERVER_FILE, World};
+
+/// MASTER_CONNECT_RETRY, as it is where nobody has set it.
+pub const RETRY_MS: u64 = 60_000;
+/// Of 100 looks at a source's sessions, so many find work under way.
+const BUSY_PERCENT: u64 = 40;
+const USERS: usize = 4;
+
+/// The connection of a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Receiver {
+    /// STOP SLAVE, or its server does not run.
+    Stopped,
+    /// It tries again then.
+    Connecting {
+        at_ms: u64,
+    },
+    Running {
+        by_tls: bool,
+    },
+}
+
+/// A channel as its replica keeps it, in memory and on its disk.
+#[derive(Debug, Clone)]
+pub struct SimChannel {
+    pub name: String,
+    pub source: usize,
+    pub tls: ChannelTls,
+    pub receiver: Receiver,
+    pub error: Option<String>,
+    /// It has applied all that its source has from then on.
+    pub caught_up_ms: u64,
+    /// It needs so long to catch up, after each connect.
+    pub lags_ms: u64,
+    /// `--skip-slave-start`: a restart leaves it stopped.
+    pub skips_start: bool,
+}
+
+/// All servers that replicate by channels, or not at all.
+#[derive(Debug, Clone, Default)]
+pub struct Fleet {
+    /// Who is to be looked at when.
+    due: BTreeSet<(u64, usize)>,
+    /// Who replicates from each.
+    replicas: Vec<Vec<usize>>,
+    /// Acknowledged transactions by the server that wrote them: nobody writes on a replica, but on one of two sources.
+    written: BTreeMap<usize, u64>,
+    /// Those that are stopped by sealion, and not back.
+    stopped: BTreeSet<usize>,
+}
+
+impl World {
+    /// One server for each list of sources, all running, in cleartext. Who is another's source and nobody's replica takes writes, and
+    /// two that replicate from each other.
+    pub fn replicas(seed: u64, sources: &[Vec<usize>]) -> Self {
+        let mut world = Self::bare(seed, (0..sources.len()).map(Server::new).collect());
+        let mut fleet = Fleet { replicas: vec![vec![]; sources.len()], ..Fleet::default() };
+        for (index, of) in sources.iter().enumerate() {
+            for (nth, &source) in of.iter().enumerate() {
+                fleet.replicas[source].push(index);
+                world.servers[index].channels.push(SimChannel {
+                    name: if nth == 0 { String::new() } else { format!("from_{}", source + 1) },
+                    source,
+                    tls: ChannelTls::default(),
+                    receiver: Receiver::Running { by_tls: false },
+                    error: None,
+                    caught_up_ms: 0,
+                    lags_ms: 0,
+                    skips_start: false,
+                });
+            }
+            let is_ring = of.iter().any(|&source| sources[source].contains(&index));
+            if of.is_empty() || is_ring {
+                fleet.written.insert(index, 1);
+            }
+        }
+        world.fleet = Some(fleet);
+        for index in 0..world.servers.len() {
+            write_option_files(&mut world.servers[index], index);
+            world.start(index);
+            world.answer(index);
+        }
+        world.advance(500);
+        world
+    }
+
+    /// A source, four replicas of it, and five of each of those, so many times over; their places in the inventory are mixed.
+    pub fn trees(seed: u64, count: usize) -> Self {
+        let mut sources: Vec<Option<usize>> = Vec::new();
+        for _ in 0..count {
+            let root = sources.len();
+            sources.push(None);
+            for _ in 0..4 {
+                let middle = sources.len();
+                sources.push(Some(root));
+                sources.extend([Some(middle); 5]);
+            }
+        }
+        let places = Rng::new(seed).shuffled(sources.len());
+        let mut mixed = vec![vec![]; sources.len()];
+        for (at, source) in sources.iter().enumerate() {
+            mixed[places[at]].extend(source.map(|source| places[source]));
+        }
+        Self::replicas(seed, &mixed)
+    }
+
+    /// From which servers each replicates.
+    pub fn sources(&self) -> Vec<Vec<usize>> {
+        let of = |server: &Server| server.channels.iter().map(|channel| channel.source).collect();
+        self.servers.iter().map(of).collect()
+    }
+
+    pub fn is_fleet(&self) -> bool {
+        self.fleet.is_some()
+    }
+
+    fn fleet(&mut self) -> &mut Fleet {
+        self.fleet.get_or_insert_default()
+    }
+
+    /// Looks at this server then.
+    pub(super) fn due_at(&mut self, at_ms: u64, index: usize) {
+        if let Some(fleet) = &mut self.fleet {
+            fleet.due.insert((at_ms, index));
+        }
+    }
+
+    pub(super) fn tick_fleet(&mut self) {
+        let now = self.now_ms;
+        let writers: Vec<usize> = self.fleet().written.keys().copied().collect();
+        for index in writers {
+            if self.servers[index].is_up() && !self.servers[index].is_frozen() {
+                *self.fleet().written.entry(index).or_default() += 1;
+            }
+        }
+        while let Some(&(at_ms, index)) = self.fleet().due.first().filter(|(at_ms, _)| *at_ms <= now) {
+            self.fleet().due.remove(&(at_ms, index));
+            self.wake(index);
+        }
+    }
+
+    fn wake(&mut self, index: usize) {
+        let now = self.now_ms;
+        let server = &mut self.servers[index];
+        if server.frozen_ms.is_some_and(|(_, until)| now >= until) {
+            server.frozen_ms = None;
+        }
+        match &server.process {
+            None => {
+                let is_due = server.crashed_ms.is_some_and(|at| now >= at + SYSTEMD_RESTART_MS);
+                if is_due && server.restarts_by_itself && !server.is_told_to_stop {
+                    self.start(index);
+                }
+            }
+            Some(process) if !process.answers && now >= process.connects_ms => {
+                self.answer(index);
+                for at in 0..self.servers[index].channels.len() {
+                    if !self.servers[index].channels[at].skips_start {
+                        self.start_channel(index, at);
+                    }
+                }
+            }
+            Some(_) => {}
+        }
+        for at in 0..self.servers[index].channels.len() {
+            if let Receiver::Connecting { at_ms } = self.servers[index].channels[at].receiver
+                && now >= at_ms
+                && self.servers[index].is_up()
+            {
+                self.connect(index, at);
+            }
+        }
+    }
+
+    /// It answers from now on.
+    pub(super) fn fleet_is_up(&mut self, index: usize) {
+        if let Some(fleet) = &mut self.fleet {
+            fleet.stopped.remove(&index);
+            self.watch_required(index);
+        }
+    }
+
+    /// Its process is gone: its own channels with it, and those of its replicas find nobody.
+    pub(super) fn fleet_is_gone(&mut self, index: usize) {
+        if self.fleet.is_none() {
+            return;
+        }
+        for at in 0..self.servers[index].channels.len() {
+            self.keep_position(index, at);
+            self.servers[index].channels[at].receiver = Receiver::Stopped;
+        }
+        if let Some(crashed_ms) = self.servers[index].crashed_ms {
+            self.due_at(crashed_ms + SYSTEMD_RESTART_MS, index);
+        }
+        let (replicas, at_ms) = (self.fleet().replicas[index].clone(), self.now_ms + RETRY_MS);
+        for replica in replicas {
+            for at in 0..self.servers[replica].channels.len() {
+                let channel = &self.servers[replica].channels[at];
+                if channel.source != index || !matches!(channel.receiver, Receiver::Running { .. }) {
+                    continue;
+                }
+                self.keep_position(replica, at);
+                let error = self.cannot_connect(index);
+                let channel = &mut self.servers[replica].channels[at];
+                (channel.receiver, channel.error) = (Receiver::Connecting { at_ms }, Some(error));
+                self.due_at(at_ms, replica);
+            }
+        }
+    }
+
+    fn cannot_connect(&self, source: usize) -> String {
+        let address = &self.servers[source].spec.address;
+        format!(
+            "2003 error connecting to master 'repl@{address}:3306' - retry-time: 60  maximum-retries: 100000  message: Can't connect to \
+             server on '{address}' (111 \"Connection refused\")"
+        )
+    }
+
+    fn start_channel(&mut self, index: usize, at: usize) {
+        let at_ms = self.now_ms + self.rng.between(50, 400);
+        let channel = &mut self.servers[index].channels[at];
+        (channel.receiver, channel.error) = (Receiver::Connecting { at_ms }, None);
+        self.due_at(at_ms, index);
+    }
+
+    fn connect(&mut self, index: usize, at: usize) {
+        let now = self.now_ms;
+        match self.reach(index, at) {
+            Ok(by_tls) => {
+                let late = self.rng.between(100, 900);
+                let channel = &mut self.servers[index].channels[at];
+                (channel.receiver, channel.error) = (Receiver::Running { by_tls }, None);
+                channel.caught_up_ms = now + late + channel.lags_ms;
+            }
+            Err(error) => {
+                let at_ms = now + RETRY_MS;
+                let channel = &mut self.servers[index].channels[at];
+                (channel.receiver, channel.error) = (Receiver::Connecting { at_ms }, Some(error));
+                self.due_at(at_ms, index);
+            }
+        }
+    }
+
+    /// What becomes of a connection; whether it is by TLS, or number and text of its error.
+    fn reach(&self, index: usize, at: usize) -> Result<bool, String> {
+        let channel = &self.servers[index].channels[at];
+        let source = &self.servers[channel.source];
+        let live = match &source.live {
+            Some(live) if source.is_up() && !source.is_frozen() => live,
+            _ => return Err(self.cannot_connect(channel.source)),
+        };
+        let why = |number: u16, text: &str| {
+            Err(format!(
+                "{number} error connecting to master 'repl@{}:3306' - retry-time: 60  maximum-retries: 100000  message: {text}",
+                source.spec.address
+            ))
+        };
+        let by_tls = match (&live.client_leaf, channel.tls.is_on) {
+            (_, false) => false,
+            (None, true) if channel.tls.verifies => {
+                return why(2026, "TLS/SSL error: SSL is required, but the server does not support it");
+            }
+            (None, true) => false,
+            (Some(leaf), true) => {
+                if let Err(text) = self.shakes_hands(index, at, leaf) {
+                    return why(2026, &format!("TLS/SSL error: {text}"));
+                }
+                true
+            }
+        };
+        if live.requires_tls && !by_tls {
+            return why(
+                3159,
+                "Connections using insecure transport are prohibited while --require_secure_transport=ON.",
+            );
+        }
+        Ok(by_tls)
+    }
+
+    fn shakes_hands(&self, index: usize, at: usize, leaf: &[u8]) -> Result<(), String> {
+        let replica = &self.servers[index];
+        let channel = &replica.channels[at];
+        let open = |path: &Path| replica.disk.open_as(MYSQL, path);
+        if !channel.tls.cert.as_os_str().is_empty() {
+            let cert = open(&channel.tls.cert).map_err(|why| format!("Unable to get certificate ({why})"))?;
+            let key = open(&channel.tls.key).map_err(|why| format!("Unable to get private key ({why})"))?;
+            if !super::process::is_pair(cert, key) {
+                return Err("Private key does not match the certificate public key".into());
+            }
+        }
+        // A CA is checked wherever one is given; the name, only by who verifies.
+        if !channel.tls.ca.as_os_str().is_empty() {
+            let ca = open(&channel.tls.ca).map_err(|why| format!("Failed to load CA ({why})"))?;
+            if !self.is_trusted(leaf, ca) {
+                return Err("certificate verify failed".into());
+            }
+        } else if channel.tls.verifies {
+            return Err("unable to get local issuer certificate".into());
+        }
+        let address = &self.servers[channel.source].spec.address;
+        if channel.tls.verifies && !is_for(leaf, address) {
+            return Err("SSL certificate validation failure".into());
+        }
+        Ok(())
+    }
+
+    /// A pure answer within one run, which is remembered.
+    fn is_trusted(&self, leaf: &[u8], ca: &[u8]) -> bool {
+        let key = (providers::edit::hash(leaf), providers::edit::hash(ca));
+        *self
+            .trusted
+            .borrow_mut()
+            .entry(key)
+            .or_insert_with(|| trust::chain_ok(leaf, ca, self.unix_s()).is_ok())
+    }
+
+    /// What a replica has stays what it has, from here on.
+    fn keep_position(&mut self, index: usize, at: usize) {
+        if !matches!(self.servers[index].channels[at].receiver, Receiver::Running { .. }) {
+            return;
+        }
+        let writers: Vec<usize> = self.fleet().written.keys().copied().collect();
+        for writer in writers {
+            let has = self.transactions(index, writer, &mut vec![]);
+            if has > 0 {
+                self.servers[index].has.insert(writer, has);
+            }
+        }
+    }
+
+    /// How many of a writer's transactions a server has.
+    fn transactions(&self, index: usize, writer: usize, asked: &mut Vec<usize>) -> u64 {
+        let Some(fleet) = &self.fleet else { return 0 };
+        if index == writer {
+            return fleet.written.get(&writer).copied().unwrap_or(0);
+        }
+        asked.push(index);
+        let mut has = self.servers[index].has.get(&writer).copied().unwrap_or(0);
+        for channel in &self.servers[index].channels {
+            let receives = matches!(channel.receiver, Receiver::Running { .. });
+            if receives && self.now_ms >= channel.caught_up_ms && !asked.contains(&channel.source) {
+                has = has.max(self.transactions(channel.source, writer, asked));
+            }
+        }
+        asked.pop();
+        has
+    }
+
+    /// From whom a server has what it has, also by way of others.
+    fn upstream(&self, index: usize) -> BTreeSet<usize> {
+        let (mut all, mut open) = (BTreeSet::new(), vec![index]);
+        while let Some(one) = open.pop() {
+            for channel in &self.servers[one].channels {
+                if all.insert(channel.source) {
+                    open.push(channel.source);
+                }
+            }
+        }
+        all
+    }
+
+    pub(super) fn fleet_lost(&self) -> Vec<String> {
+        let Some(fleet) = &self.fleet else { return vec![] };
+        let mut lost = Vec::new();
+        for (index, server) in self.servers.iter().enumerate() {
+            for writer in self.upstream(index).into_iter().filter(|one| fleet.written.contains_key(one)) {
+                let (has, all) = (self.transactions(index, writer, &mut vec![]), fleet.written[&writer]);
+                if has != all {
+                    let writer = self.servers[writer].name();
+                    lost.push(format!("{} has {has} of {all} transactions of {writer}", server.name()));
+                }
+            }
+        }
+        lost
+    }
+
+    /// All run, and each replica has what its source has.
+    pub(super) fn fleet_is_whole(&self) -> bool {
+        self.servers.iter().all(|server| {
+            let is_at_work = |channel: &SimChannel| {
+                matches!(channel.receiver, Receiver::Running { .. }) && self.now_ms >= channel.caught_up_ms
+            };
+            server.is_up() && !server.is_frozen() && server.channels.iter().all(is_at_work)
+        })
+    }
+
+    /// Each server: P offers no TLS, T does, R requires it. Each of its channels: c carries cleartext, u TLS of whoever answers, s TLS of
+    /// a source that it verifies, - nothing.
+    pub(super) fn fleet_letters(&self) -> String {
+        let mut letters = String::new();
+        for server in &self.servers {
+            letters.push(match &server.live {
+                None => '-',
+                Some(live) if live.requires_tls => 'R',
+                Some(live) if live.client_leaf.is_some() => 'T',
+                Some(_) => 'P',
+            });
+            letters.extend(server.channels.iter().map(|channel| match channel.receiver {
+                Receiver::Running { by_tls: false } => 'c',
+                Receiver::Running { by_tls: true } if channel.tls.verifies => 's',
+                Receiver::Running { by_tls: true } => 'u',
+                Receiver::Stopped | Receiver::Connecting { .. } => '-',
+            }));
+        }
+        letters
+    }
+
+    /// Of a source, and of a replica that serves reads.
+    pub(super) fn fleet_sessions(&mut self, index: usize) -> Sessions {
+        let is_writer = self.fleet().written.contains_key(&index);
+        let busy = is_writer && self.rng.percent(BUSY_PERCENT);
+        Sessions { users: USERS, busy: usize::from(busy) }
+    }
+
+    /// Sealion stops it.
+    pub(super) fn watch_restart(&mut self, index: usize) {
+        let Some(fleet) = &mut self.fleet else { return };
+        let other = fleet.stopped.iter().find(|other| **other != index).copied();
+        fleet.stopped.insert(index);
+        if let Some(other) = other {
+            let [name, other] = [index, other].map(|one| self.servers[one].name());
+            let line = format!("{} ms: {name} was stopped while {other} was not back yet", self.now_ms);
+            self.violations.push(line);
+        }
+    }
+
+    /// Who requires TLS shuts out a replica whose channel does not use it.
+    pub(super) fn watch_required(&mut self, index: usize) {
+        let Some(fleet) = &self.fleet else { return };
+        if !self.servers[index].live.as_ref().is_some_and(|live| live.requires_tls) {
+            return;
+        }
+        for &replica in &fleet.replicas[index] {
+            let is_open = |channel: &&SimChannel| {
+                channel.source == index && !(channel.tls.is_on && channel.tls.verifies)
+            };
+            if self.servers[replica].channels.iter().any(|channel| is_open(&channel)) {
+                let [name, replica] = [index, replica].map(|one| self.servers[one].name());
+                self.violations.push(format!(
+                    "{} ms: {name} requires TLS, and the channel of {replica} does not verify it",
+                    self.now_ms
+                ));
+                return;
+            }
+        }
+    }
+
+    pub(super) fn shown_channels(&self, index: usize) -> Vec<Channel> {
+        self.servers[index].channels.iter().map(|channel| self.shown_channel(index, channel)).collect()
+    }
+
+    fn shown_channel(&self, index: usize, channel: &SimChannel) -> Channel {
+        let source = &self.servers[channel.source].spec;
+        let is_on = channel.receiver != Receiver::Stopped;
+        let is_running = matches!(channel.receiver, Receiver::Running { .. });
+        Channel {
+            name: channel.name.clone(),
+            source_host: source.address.clone(),
+            source_port: source.port,
+            user: "repl".into(),
+            tls: channel.tls.clone(),
+            receiver: match channel.receiver {
+                Receiver::Stopped => ThreadState::Stopped,
+                Receiver::Connecting { .. } => ThreadState::Connecting,
+                Receiver::Running { .. } => ThreadState::Running,
+            },
+            receiver_error: channel.error.clone(),
+            applier: if is_on { ThreadState::Running } else { ThreadState::Stopped },
+            applier_error: None,
+            received: format!("mariadb-bin.000001 {}", self.transactions(index, channel.source, &mut vec![])),
+            lag_s: is_running.then(|| channel.caught_up_ms.saturating_sub(self.now_ms).div_ceil(1000)),
+        }
+    }
+
+    fn channel_named(&mut self, index: usize, name: &str) -> Result<usize, String> {
+        let place = self.servers[index].channels.iter().position(|channel| channel.name == name);
+        place.ok_or_else(|| format!("ERROR 1617 (HY000): There is no master connection '{name}'"))
+    }
+
+    pub fn stop_slave(&mut self, index: usize, name: &str) -> Result<(), String> {
+        let at = self.channel_named(index, name)?;
+        self.keep_position(index, at);
+        self.servers[index].channels[at].receiver = Receiver::Stopped;
+        Ok(())
+    }
+
+    pub fn change_master(&mut self, index: usize, name: &str, tls: &ChannelTls) -> Result<(), String> {
+        let at = self.channel_named(index, name)?;
+        let channel = &mut self.servers[index].channels[at];
+        if channel.receiver != Receiver::Stopped {
+            return Err(format!(
+                "ERROR 1198 (HY000): This operation cannot be performed as you have a running slave '{name}'; run STOP SLAVE '{name}' first"
+            ));
+        }
+        channel.tls = tls.clone();
+        Ok(())
+    }
+
+    pub fn start_slave(&mut self, index: usize, name: &str) -> Result<(), String> {
+        let at = self.channel_named(index, name)?;
+        if self.servers[index].channels[at].receiver == Receiver::Stopped {
+            self.start_channel(index, at);
+        }
+        Ok(())
+    }
+}
+
+fn is_for(leaf: &[u8], address: &str) -> bool {
+    let Ok(chain) = trust::inspect(leaf) else { return false };
+    let address: Option<IpAddr> = address.parse().ok();
+    chain.first().is_some_and(|leaf| address.is_some_and(|address| leaf.ips.contains(&address)))
+}
+
+fn write_option_files(server: &mut Server, index: usize) {
+    let disk = &mut server.disk;
+    disk.put(
+        DEFAULTS_FILE,
+        "[client-server]\nsocket = /run/mysqld/mysqld.sock\n\n!includedir /etc/mysql/mariadb.conf.d/\n",
+        ROOT,
+        0o644,
+    );
+    disk.put("/proc/net/tcp", "  sl  local_address rem_address   st\n", ROOT, 0o444);
+    disk.put(
+        SERVER_FILE,
+        format!(
+            "[server]\n\n[mysqld]\nuser = mysql\npid-file = /run/mysqld/mysqld.pid\ndatadir = {DATA_DIR}\nbind-address = 0.0.0.0\n\
+             # replication\nserver-id = {}\nlog_bin\ngtid_strict_mode=1\n",
+            index + 1
+        ),
+        ROOT,
+        0o644,
+    );
+    disk.put("/usr/sbin/mariadbd", "\x7fELF", ROOT, 0o755);
+    disk.put(&format!("{DATA_DIR}/aria_log_control"), "", MYSQL, 0o600);
+    disk.entries.entry(DATA_DIR.into()).and_modify(|entry| {
+        (entry.uid, entry.gid, entry.mode) = (MYSQL, MYSQL, 0o750);
+    });
+    disk.make_dirs(Path::new("/run/mysqld"), MYSQL, 0o755);
+}
