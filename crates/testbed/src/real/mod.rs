@@ -1,6 +1,7 @@
 //! Real servers and the shipped binary, driven from the outside as a person or another program would.
 
 pub mod bundled;
+pub mod hosts;
 pub mod inside;
 mod lab;
 pub mod manual_node;

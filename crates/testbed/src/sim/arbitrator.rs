@@ -43,6 +43,7 @@ impl ReadMember for SimArbitrator {
     }
 
     fn process(&mut self) -> Option<ProcessFacts> {
+        self.shared.reach_host(self.index).ok()?;
         self.shared.borrow().servers[self.index].process_facts()
     }
 
@@ -59,6 +60,7 @@ impl ReadMember for SimArbitrator {
     }
 
     fn galera_leaf(&mut self) -> Result<String, NodeError> {
+        self.shared.reach_host(self.index).map_err(|lost| self.host_error(lost))?;
         let world = self.shared.borrow();
         let server = &world.servers[self.index];
         let identity = server.live.as_ref().and_then(|live| live.galera.as_ref());
@@ -82,6 +84,7 @@ impl ReadMember for SimArbitrator {
 impl ReadArbitrator for SimArbitrator {
     fn view(&mut self) -> Result<ArbitratorView, NodeError> {
         self.shared.advance(2);
+        self.shared.reach_host(self.index).map_err(|lost| self.host_error(lost))?;
         let world = self.shared.borrow();
         let server = &world.servers[self.index];
         let node = || server.spec.name.clone();

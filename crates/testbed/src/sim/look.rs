@@ -44,6 +44,14 @@ impl World {
         is_spoilt
     }
 
+    /// Captures are made on the hosts.
+    fn unless_lost(&self, hosts: &[usize], seen: Seen) -> Seen {
+        match hosts.iter().find(|&&host| self.is_host_lost(host)) {
+            Some(&lost) => Seen::Unknown(format!("a capture on {} was lost", self.servers[lost].name())),
+            None => seen,
+        }
+    }
+
     pub fn sights(&self) -> Vec<LinkSight> {
         let mut sights = Vec::new();
         for (a, one) in self.servers.iter().enumerate() {
@@ -53,6 +61,7 @@ impl World {
                     Some(Wire::Tls) => Seen::Sealed,
                     None => Seen::Unknown("no packets of this link were captured".into()),
                 };
+                let seen = self.unless_lost(&[a, b], seen);
                 sights.push(sight(Link::new(LinkKind::Galera, one.name(), other.name()), seen));
             }
             if one.is_arbitrator {
@@ -64,6 +73,7 @@ impl World {
                 (true, true) => Seen::Sealed,
                 (true, false) => Seen::Plain,
             };
+            let seen = self.unless_lost(&[a], seen);
             let mut sight = sight(Link::new(LinkKind::Client, "app", one.name()), seen);
             sight.cleartext_clients =
                 (0..one.cleartext_clients).map(|n| format!("app@10.0.0.{n}:4711")).collect();

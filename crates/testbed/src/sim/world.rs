@@ -13,6 +13,7 @@ use server::accounts::{Account, AccountName, AccountTls};
 use super::clients::App;
 use super::disk::{Entry, MYSQL, ROOT};
 use super::fault::Faults;
+use super::hosts::Cut;
 use super::links::{Attempt, Gossip, Wire};
 use super::process::Server;
 use super::proxy::HaProxy;
@@ -60,6 +61,8 @@ pub struct World {
     pub(super) gossip: BTreeMap<(usize, usize), Gossip>,
     /// Handshakes that were judged already.
     pub(super) verdicts: Rc<RefCell<BTreeMap<u64, Option<&'static str>>>>,
+    /// Between servers; sealion comes to each by another network.
+    pub cuts: Vec<Cut>,
     pub conf_id: u64,
     /// The membership that was last looked at for broken promises.
     pub(super) watched: u64,
@@ -145,6 +148,7 @@ impl World {
             refused_links: BTreeMap::new(),
             gossip: BTreeMap::new(),
             verdicts: Rc::default(),
+            cuts: vec![],
             conf_id: 0,
             watched: 0,
             storm_until_ms: 0,
@@ -236,6 +240,7 @@ impl World {
     fn tick(&mut self) {
         self.restart_crashed();
         self.thaw();
+        self.pass_cuts();
         if !self.is_quiet() {
             self.settle();
         }
@@ -311,13 +316,24 @@ impl World {
         self.servers.iter().map(|server| server.live.as_ref().map_or('-', |live| live.letter)).collect()
     }
 
+    /// A lease that has not lapsed lies on this node.
+    pub fn has_lease(&self, index: usize) -> bool {
+        let server = &self.servers[index];
+        let Some(entry) = server.disk.entries.get(&server.spec.state_dir.join("lease.json")) else {
+            return false;
+        };
+        let bytes = entry.bytes.as_deref().unwrap_or_default();
+        let lease: serde_json::Value = serde_json::from_slice(bytes).unwrap_or_default();
+        lease["until_unix_ms"].as_u64().is_none_or(|until| until > self.clock.unix_ms())
+    }
+
     /// All nodes are members of one primary component and Synced.
     pub fn is_whole(&self) -> bool {
         self.servers
             .iter()
             .enumerate()
             .filter(|(_, server)| !server.is_out())
-            .all(|(index, server)| self.is_primary(index) && server.local_state == 4 && server.desync == 0)
+            .all(|(index, server)| self.is_primary(index) && server.local_state == 4 && server.is_in_step())
             && self.primary_components().len() == 1
     }
 }
