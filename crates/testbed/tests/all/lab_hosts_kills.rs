@@ -23,6 +23,8 @@ const WHOLE_S_MAX: u64 = 120;
 const FOUND_MAX: Duration = Duration::from_secs(10);
 /// Longer than what needs no waiting is waited for (20 s), and than ssh waits for a dead line (15 s).
 const STILL_S: u64 = 25;
+/// RestartSec of MariaDB's unit on Debian.
+const RESTART_S: u64 = 5;
 /// Above `evs.suspect_timeout` (5 s).
 const CUT_S: (u64, u64) = (3, 25);
 const DEEP: Duration = Duration::from_secs(1800);
@@ -116,7 +118,12 @@ impl Stage {
                 }
                 eprintln!("    killed {found:?}");
             }
-            Trouble::KillServer => lab.kill_node(node),
+            Trouble::KillServer => {
+                lab.kill_node(node);
+                // As `Restart=on-abnormal` of MariaDB's unit does it.
+                passes(RESTART_S);
+                let _ = lab.lab(&["start", node]);
+            }
             Trouble::StopAgents | Trouble::StopHost => {
                 let is_host = trouble == Trouble::StopHost;
                 let frozen = lab.freeze(if is_host { lab.processes_on(node) } else { lab.agents_on(node) });
