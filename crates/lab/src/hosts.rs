@@ -242,6 +242,45 @@ fn ip(words: &str) -> Result<(), LabError> {
     })
 }
 
+/// The number of a member's host, which its devices are called by.
+fn number_of(lab: &LabFile, name: &str) -> Result<usize, LabError> {
+    let at = lab.nodes.iter().chain(&lab.arbitrators).position(|member| member.name == name);
+    at.filter(|_| lab.hosts).map(|at| at + 1).ok_or_else(|| LabError::Missing {
+        what: format!("a host \"{name}\" of a member"),
+        why: "no member of this lab is called so, or its members are no hosts".into(),
+        next: "sealion lab status".into(),
+    })
+}
+
+/// Packets between these hosts are dropped on the cluster's network, as by a broken switch: nobody is told. One alone reaches nobody,
+/// also no application. Over ssh all stay in reach.
+///
+/// # Errors
+/// There is no such host, or `ip` refuses.
+pub fn cut(lab: &LabFile, names: &[String]) -> Result<(), LabError> {
+    let numbers = names.iter().map(|name| number_of(lab, name)).collect::<Result<Vec<_>, _>>()?;
+    match numbers[..] {
+        [alone] => ip(&format!("link set v{alone} nomaster")),
+        // Ports of a bridge that are isolated do not reach each other, and reach all others.
+        _ => numbers
+            .iter()
+            .try_for_each(|number| ip(&format!("link set v{number} type bridge_slave isolated on"))),
+    }
+}
+
+/// Undoes every [`cut`].
+///
+/// # Errors
+/// `ip` refuses.
+pub fn mend(lab: &LabFile) -> Result<(), LabError> {
+    for member in lab.nodes.iter().chain(&lab.arbitrators) {
+        let number = number_of(lab, &member.name)?;
+        ip(&format!("link set v{number} master br0"))?;
+        ip(&format!("link set v{number} type bridge_slave isolated off"))?;
+    }
+    Ok(())
+}
+
 /// The proxy's address on the cluster's network.
 pub fn proxy_address(lab_number: u8) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(10, 77, lab_number, PROXY))

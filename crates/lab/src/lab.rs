@@ -195,6 +195,23 @@ impl Lab {
         supervisor::ask(&self.file, &Request::Delay { one_way_ms }).map(|_| ())
     }
 
+    /// From now on these hosts do not reach each other on the cluster's network; one alone reaches nobody.
+    ///
+    /// # Errors
+    /// One is no host, or it cannot be done.
+    pub fn cut(&self, hosts: &[&str]) -> Result<(), LabError> {
+        let names: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
+        self.ask(&names.join(", "), &Request::Cut { hosts: names.clone() })
+    }
+
+    /// Every host reaches every other one again.
+    ///
+    /// # Errors
+    /// It cannot be done.
+    pub fn mend(&self) -> Result<(), LabError> {
+        self.ask("its network", &Request::Mend)
+    }
+
     fn lay_out(&self, node: &NodeSpec, cluster_address: &str) -> Result<(), LabError> {
         for dir in
             [node.conf_d(), node.dir.join("run"), node.dir.join("log"), node.datadir(), node.state_dir()]

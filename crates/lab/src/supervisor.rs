@@ -61,6 +61,12 @@ pub enum Request {
     Delay {
         one_way_ms: u16,
     },
+    /// In a lab of hosts: from now on these do not reach each other on the cluster's network; one alone reaches nobody.
+    Cut {
+        hosts: Vec<String>,
+    },
+    /// Every host reaches every other one again.
+    Mend,
     /// From now on the lab goes on when the process that made it ends.
     Keep,
     /// The servers first, in order, then the supervisor itself.
@@ -317,6 +323,12 @@ fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>,
         Ok(Request::Delay { one_way_ms }) => {
             front.relays.set_delay(Duration::from_millis(one_way_ms.into()));
             Ok(())
+        }
+        Ok(Request::Cut { hosts: names }) => {
+            LabFile::read(dir).and_then(|lab| hosts::cut(&lab, &names)).map_err(|error| error.to_string())
+        }
+        Ok(Request::Mend) => {
+            LabFile::read(dir).and_then(|lab| hosts::mend(&lab)).map_err(|error| error.to_string())
         }
         // Its unit stops an arbitrator so: it does not always end on SIGTERM.
         Ok(Request::Stop { node }) if LabFile::read(dir).is_ok_and(|lab| lab.is_arbitrator(&node)) => {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use capture::{Capture, CaptureError};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use zeroize::Zeroizing;
 
 use super::frames::{Frame, FrameError, FrameReader, PAYLOAD_BYTES_MAX, PREAMBLE, PROTOCOL};
@@ -38,12 +39,13 @@ struct Agent {
 }
 
 /// What is asked comes from `input`; answers go to `output`. Returns when there is nothing more to read: locks are let go of then,
-/// captures end, connections are closed. A service that was being started goes on. `fences`: what the kernel holds it to.
+/// captures end, connections are closed. A service that was being started goes on; what was asked by somebody who has hung up since is
+/// not begun. `fences`: what the kernel holds it to.
 ///
 /// # Errors
 /// What came is no request.
 pub fn serve(
-    mut input: impl Read,
+    mut input: impl Read + AsFd,
     output: impl Write + Send + 'static,
     mode: AgentMode,
     sealion: &str,
@@ -66,6 +68,9 @@ pub fn serve(
         let mut piece = Zeroizing::new(vec![0; READ_BYTES]);
         loop {
             while let Some(frame) = reader.next_frame()? {
+                if asks_for_a_change(&frame) && has_hung_up(input.as_fd()) {
+                    return Ok(());
+                }
                 agent.take(frame)?;
             }
             match input.read(&mut piece) {
@@ -81,6 +86,20 @@ pub fn serve(
     agent.locks.lock().unwrap_or_else(PoisonError::into_inner).clear();
     agent.captures.lock().unwrap_or_else(PoisonError::into_inner).clear();
     read
+}
+
+fn asks_for_a_change(frame: &Frame) -> bool {
+    matches!(&frame.message, Message::Call { request, .. } if request.changes_something())
+}
+
+/// Nobody waits for an answer any more. A machine that stood still may have requests in its pipes that were given up long ago, while
+/// another agent was started and has done something else: carried out now, an old one would change what came after it.
+fn has_hung_up(input: BorrowedFd<'_>) -> bool {
+    let mut polled = [PollFd::new(&input, PollFlags::RDHUP)];
+    let gone = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
+    // A pipe has its end on record as soon as it has come, behind whatever is still to be read.
+    let is_ready = poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+    matches!(is_ready, Ok(1..)) && polled.iter().any(|one| one.revents().intersects(gone))
 }
 
 impl Agent {

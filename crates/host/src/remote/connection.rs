@@ -282,6 +282,16 @@ impl Connection {
         }
     }
 
+    /// Nothing more is asked of this agent, nor expected: what it has not begun it does not begin.
+    pub(super) fn give_up(&self, why: &str) {
+        self.shared.lose(why.to_owned());
+        // Its pipe ends with it, whatever is on the way.
+        if let Some(mut child) = locked(&self.child).take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
     /// Says something that needs no answer.
     pub(super) fn tell(&self, request: Request) {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);

@@ -186,8 +186,14 @@ impl Remote {
     }
 
     fn ask(&self, request: Request, payload: Vec<u8>, limit: Duration) -> Result<Reply, String> {
-        let mode = if request.changes_something() { AgentMode::Write } else { AgentMode::Read };
-        self.connection(mode)?.0.call(request, payload, limit)
+        if !request.changes_something() {
+            return self.connection(AgentMode::Read)?.0.call(request, payload, limit);
+        }
+        let (connection, _) = self.connection(AgentMode::Write)?;
+        connection.call(request, payload, limit).inspect_err(|why| {
+            // It may stand still with the request before it. Carried out after what is asked next, it would change that.
+            connection.give_up(why);
+        })
     }
 
     fn host_call(&self, request: Request, payload: Vec<u8>, limit: Duration) -> Result<Reply, HostError> {

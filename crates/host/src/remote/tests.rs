@@ -9,7 +9,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 use proptest::prelude::*;
 
-use super::frames::PROTOCOL;
+use super::frames::{Frame, PROTOCOL};
+use super::messages::Message;
 use super::*;
 use crate::Local;
 
@@ -177,6 +178,76 @@ fn a_lost_agent_is_an_unknown_outcome_and_the_next_question_starts_another() {
     assert!(error.to_string().contains("not known"), "{error}");
     remote.write(&path, b"y", None, None).expect("another agent");
     assert_eq!(fs::read(&path).expect("there"), b"y");
+    assert_eq!(*begun.lock().expect("sound"), 2);
+}
+
+/// A machine that stood still finds requests in its pipes that were given up meanwhile.
+#[test]
+fn what_was_asked_by_somebody_who_has_hung_up_is_not_begun() {
+    let dir = tempfile::tempdir().expect("tmp");
+    for (hangs_up, is_done) in [(true, false), (false, true)] {
+        let path = dir.path().join(format!("{hangs_up}"));
+        let ((mut asks, is_asked), (answers, mut is_answered)) =
+            (UnixStream::pair().expect("a pair"), UnixStream::pair().expect("a pair"));
+        for message in [
+            Message::Call { id: 1, request: Request::Hello { protocol: PROTOCOL } },
+            Message::Call {
+                id: 2,
+                request: Request::MakeDir { dir: (&*path).into(), mode: 0o700, owner: None },
+            },
+        ] {
+            asks.write_all(&frames::encode(&Frame::new(message)).expect("small")).expect("a socket");
+        }
+        let keeps = if hangs_up {
+            drop(asks);
+            None
+        } else {
+            Some(asks)
+        };
+        let serves =
+            std::thread::spawn(move || agent::serve(is_asked, answers, AgentMode::Write, "0.0.0", vec![]));
+        if keeps.is_some() {
+            let begun = Instant::now();
+            while !path.exists() && begun.elapsed() < ANSWER_MAX {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        drop(keeps);
+        serves.join().expect("it ends").expect("all of it was understood");
+        // Its answers end when nothing is being done any more.
+        is_answered.read_to_end(&mut Vec::new()).expect("a socket");
+        assert_eq!(path.exists(), is_done, "hangs up: {hangs_up}");
+    }
+}
+
+#[test]
+fn an_agent_that_does_not_answer_in_time_is_asked_for_no_further_change() {
+    let begun = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&begun);
+    let remote = Remote::by("elsewhere", move |mode| {
+        let mut begun = count.lock().expect("sound");
+        *begun += 1;
+        if *begun > 1 {
+            return Ok(agent(mode));
+        }
+        // It greets, and stands still from then on.
+        let (near, far) = UnixStream::pair().expect("a pair");
+        std::thread::spawn(move || {
+            let (agent, mut relay) = UnixStream::pair().expect("a pair");
+            let output = far.try_clone().expect("a descriptor");
+            std::thread::spawn(move || agent::serve(agent, output, mode, "0.0.0", vec![]));
+            let (mut from, mut piece) = (far, [0; 4096]);
+            let count = from.read(&mut piece).expect("a request");
+            relay.write_all(&piece[..count]).expect("it reads");
+            while from.read(&mut piece).is_ok_and(|count| count > 0) {}
+        });
+        Ok(Connection::over(near.try_clone().expect("a descriptor"), near))
+    });
+    let path = Path::new("/nowhere");
+    let request = || Request::Remove { path: path.into() };
+    let error = remote.ask(request(), vec![], Duration::from_millis(50)).expect_err("it stands still");
+    assert!(error.contains("no answer within"), "{error}");
+    remote.ask(request(), vec![], ANSWER_MAX).expect("another agent answers");
     assert_eq!(*begun.lock().expect("sound"), 2);
 }
 

@@ -41,6 +41,8 @@ impl LabSpec {
     /// Each node a host, reached by ssh; an arbitrator, HAProxy and a server that is no member yet on hosts of their own.
     pub const HOSTS: Self =
         Self { words: &["galera", "--hosts", "--arbitrator", "--proxy", "--spare", "1"], nodes: 4 };
+    /// Each node a host, reached by ssh, and nothing beside them.
+    pub const ONLY_HOSTS: Self = Self { words: &["galera", "--hosts"], nodes: 3 };
     /// A source and a replica.
     pub const REPLICAS: Self = Self { words: &["replicas"], nodes: 2 };
     pub const REPLICAS_OF_MYSQL: Self = Self { words: &["replicas", "--server", "mysql"], nodes: 2 };

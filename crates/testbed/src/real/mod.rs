@@ -2,6 +2,7 @@
 
 pub mod bundled;
 pub mod foreign_tls;
+pub mod hosts;
 pub mod inside;
 mod lab;
 pub mod manual_node;

@@ -12,8 +12,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use memchr::memmem;
+use openssl::pkey::PKey;
 
-use super::{files_below, wait_for};
+use super::hosts::network_of;
+use super::{RealLab, files_below, wait_for};
 
 const PROCESS_POLL_MS: u64 = 20;
 const FILE_POLL_MS: u64 = 1500;
@@ -25,7 +27,14 @@ const SECRET_BYTES_MIN: usize = 12;
 const BLOCK_BYTES: usize = 1 << 18;
 
 /// A secret by the name under which it may be spoken of.
-type Secrets = BTreeMap<Vec<u8>, String>;
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct SecretName {
+    what: String,
+    /// The operator's alone: it never leaves their machine, whatever a host may keep of its own.
+    is_operators: bool,
+}
+
+type Secrets = BTreeMap<Vec<u8>, SecretName>;
 
 #[derive(Default)]
 struct Notes {
@@ -69,8 +78,20 @@ fn parent_and_start(pid: i32) -> Option<(i32, u64)> {
 impl Watch {
     /// Looks at every process that is not there yet, and at the files below `dir`, which may not be there yet either.
     pub fn start(dir: PathBuf) -> Self {
+        Self::start_without(dir, |_| true)
+    }
+
+    /// Looks at what runs in the lab already too, and at the files below its directory.
+    pub fn start_in(lab: &RealLab) -> Self {
+        let networks = lab.networks();
+        Self::start_without(lab.dir.clone(), |pid| network_of(pid).is_none_or(|net| !networks.contains(&net)))
+    }
+
+    /// Of those that run already, it does not look at these.
+    fn start_without(dir: PathBuf, is_strange: impl Fn(i32) -> bool) -> Self {
+        let running = processes().into_iter().filter(|&pid| is_strange(pid));
         let earlier: HashSet<(i32, u64)> =
-            processes().into_iter().filter_map(|pid| Some((pid, parent_and_start(pid)?.1))).collect();
+            running.filter_map(|pid| Some((pid, parent_and_start(pid)?.1))).collect();
         let (notes, stop, deep) = (Arc::new(Mutex::new(Notes::default())), Arc::default(), Arc::default());
         let (into, until, deeply) = (Arc::clone(&notes), Arc::clone(&stop), Arc::clone(&deep));
         let thread = std::thread::spawn(move || run(&dir, &earlier, &into, &until, &deeply));
@@ -151,8 +172,16 @@ fn learn(path: &Path, text: &str, secrets: &mut Secrets) {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let mut add = |secret: &str, what: String| {
         if secret.len() >= SECRET_BYTES_MIN {
-            secrets.entry(secret.as_bytes().to_vec()).or_insert(what);
+            let is_operators = matches!(name, "operator.cnf" | "ca-passphrase" | "ca-key.pem");
+            secrets.entry(secret.as_bytes().to_vec()).or_insert(SecretName { what, is_operators });
         }
+    };
+    // The last line of a short key is of its public half, which may stand elsewhere.
+    let body = |pem: &str| -> Vec<String> {
+        let mut lines: Vec<String> =
+            pem.lines().filter(|line| !line.starts_with('-')).map(str::to_owned).collect();
+        lines.pop();
+        lines
     };
     match name {
         "operator.cnf" | "app.cnf" => {
@@ -162,22 +191,39 @@ fn learn(path: &Path, text: &str, secrets: &mut Secrets) {
         }
         "ca-passphrase" => text.lines().take(1).for_each(|line| add(line, "the CA passphrase".into())),
         "node-key.pem" => {
-            let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('-')).collect();
-            // The last line of a short key is of its public half, which may stand elsewhere.
-            for line in &lines[..lines.len().saturating_sub(1)] {
-                add(line, format!("a line of the private key {}", path.display()));
+            for line in body(text) {
+                add(&line, format!("a line of the private key {}", path.display()));
+            }
+        }
+        "ca-key.pem" => {
+            for line in body(text) {
+                add(&line, "a line of the CA's key as it is kept".into());
+            }
+            for line in opened_ca_key(path, text).iter().flat_map(|pem| body(pem)) {
+                add(&line, "a line of the CA's key".into());
             }
         }
         _ => {}
     }
 }
 
+/// Without its passphrase, which lies beside the CA's directory.
+fn opened_ca_key(path: &Path, text: &str) -> Option<String> {
+    let passphrase = fs::read_to_string(path.parent()?.with_file_name("ca-passphrase")).ok()?;
+    let passphrase = passphrase.lines().next()?.as_bytes();
+    let key = PKey::private_key_from_pem_passphrase(text.as_bytes(), passphrase).ok()?;
+    String::from_utf8(key.private_key_to_pem_pkcs8().ok()?).ok()
+}
+
 /// Where a secret may be: the file that it is for, and keys that are kept for the way back.
-fn may_hold(dir: &Path, path: &Path) -> bool {
+fn may_hold(dir: &Path, path: &Path, secret: &SecretName) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let below = path.strip_prefix(dir).unwrap_or(path);
     let kept = below.components().any(|part| part.as_os_str() == "sealion") && name != "lab.json";
-    matches!(name, "operator.cnf" | "app.cnf" | "ca-passphrase")
+    if secret.is_operators {
+        return matches!(name, "operator.cnf" | "ca-passphrase" | "ca-key.pem");
+    }
+    name == "app.cnf"
         || name.starts_with("node-key.pem")
         || name.starts_with(".node-key.pem")
         || (kept && !name.ends_with(".journal"))
@@ -188,17 +234,17 @@ fn look_at_files(dir: &Path, deeply: bool, notes: &Mutex<Notes>) {
     let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
     for path in &files {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if matches!(name, "operator.cnf" | "app.cnf" | "ca-passphrase" | "node-key.pem")
+        if matches!(name, "operator.cnf" | "app.cnf" | "ca-passphrase" | "node-key.pem" | "ca-key.pem")
             && let Ok(text) = fs::read_to_string(path)
         {
             learn(path, &text, &mut notes.secrets);
         }
     }
     notes.file_scans += 1;
-    let finders: Vec<(memmem::Finder<'static>, String)> = notes
+    let finders: Vec<(memmem::Finder<'static>, SecretName)> = notes
         .secrets
         .iter()
-        .map(|(secret, what)| (memmem::Finder::new(secret).into_owned(), what.clone()))
+        .map(|(secret, name)| (memmem::Finder::new(secret).into_owned(), name.clone()))
         .collect();
     for path in files {
         let in_data = path.components().any(|part| part.as_os_str() == "data");
@@ -207,14 +253,14 @@ fn look_at_files(dir: &Path, deeply: bool, notes: &Mutex<Notes>) {
         }
         let Ok(facts) = path.metadata() else { continue };
         let Ok(bytes) = fs::read(&path) else { continue };
-        for (finder, what) in &finders {
+        for (finder, secret) in &finders {
             if !holds(&bytes, finder) {
                 continue;
             }
             let open = facts.permissions().mode() & 0o077 != 0;
-            if open || !may_hold(dir, &path) {
+            if open || !may_hold(dir, &path, secret) {
                 let mode = facts.permissions().mode() & 0o7777;
-                notes.found.insert(format!("{} (mode {mode:o}) holds {what}", path.display()));
+                notes.found.insert(format!("{} (mode {mode:o}) holds {}", path.display(), secret.what));
             }
         }
     }
@@ -237,7 +283,7 @@ fn holds(bytes: &[u8], finder: &memmem::Finder<'_>) -> bool {
 impl Seen {
     /// Names of the secrets that were learned, without them.
     pub fn secrets(&self) -> BTreeSet<&str> {
-        self.notes.secrets.values().map(String::as_str).collect()
+        self.notes.secrets.values().map(|secret| secret.what.as_str()).collect()
     }
 
     /// Sentences about secrets in files where none may be.
@@ -251,8 +297,8 @@ impl Seen {
     }
 
     pub fn in_bytes(&self, place: &str, bytes: &[u8]) -> Vec<String> {
-        let holds = |(secret, what): (&Vec<u8>, &String)| {
-            memmem::find(bytes, secret).map(|at| format!("{place} holds {what} at byte {at}"))
+        let holds = |(secret, name): (&Vec<u8>, &SecretName)| {
+            memmem::find(bytes, secret).map(|at| format!("{place} holds {} at byte {at}", name.what))
         };
         self.notes.secrets.iter().filter_map(holds).collect()
     }

@@ -46,6 +46,7 @@ impl ReadMember for SimArbitrator {
     }
 
     fn process(&mut self) -> Option<ProcessFacts> {
+        self.shared.reach_host(self.index).ok()?;
         self.shared.borrow().servers[self.index].process_facts()
     }
 
@@ -62,6 +63,7 @@ impl ReadMember for SimArbitrator {
     }
 
     fn galera_leaf(&mut self) -> Result<String, NodeError> {
+        self.shared.reach_host(self.index).map_err(|lost| self.host_error(lost))?;
         let world = self.shared.borrow();
         let server = &world.servers[self.index];
         let identity = server.live.as_ref().and_then(|live| live.galera.as_ref());
@@ -93,6 +95,7 @@ impl ReadMember for SimArbitrator {
 impl ReadArbitrator for SimArbitrator {
     fn view(&mut self) -> Result<ArbitratorView, NodeError> {
         self.shared.advance(2);
+        self.shared.reach_host(self.index).map_err(|lost| self.host_error(lost))?;
         let world = self.shared.borrow();
         let server = &world.servers[self.index];
         let node = || server.spec.name.clone();

@@ -11,6 +11,7 @@ use host::{
 };
 use server::options::Source;
 
+use super::hosts::InFlight;
 use super::world::{Shared, World};
 
 /// The user that sealion runs as.
@@ -209,13 +210,19 @@ impl SimHost {
     fn change<T>(
         &self,
         what: &str,
+        failed: &'static str,
         path: &Path,
         work: impl FnOnce(&mut Disk) -> io::Result<T>,
-    ) -> io::Result<T> {
+    ) -> Result<T, HostError> {
         if self.shared.borrow().sealion_is_dead {
-            return Err(io::Error::other("sealion is gone"));
+            return Err(fail(failed, path)(io::Error::other("sealion is gone")));
         }
+        self.shared.reach_host(self.index)?;
         self.shared.instant(&format!("{what} {}", path.display()), Some(self.index));
+        let fate = self.shared.in_flight(self.index);
+        if fate == Some(InFlight::NeverDone) {
+            return Err(self.shared.unanswered(self.index));
+        }
         let is_copy = what != "append" && path.extension().is_some_and(|end| end == "journal");
         let records = |world: &World| {
             let entry = world.servers[self.index].disk.entries.get(path).filter(|_| is_copy);
@@ -235,7 +242,11 @@ impl SimHost {
             let line = format!("{}: {} became shorter", world.servers[self.index].name(), path.display());
             world.violations.push(line);
         }
-        done
+        drop(world);
+        if fate.is_some() {
+            return Err(self.shared.unanswered(self.index));
+        }
+        done.map_err(fail(failed, path))
     }
 
     fn look<T>(&self, work: impl FnOnce(&Disk) -> T) -> T {
@@ -243,6 +254,7 @@ impl SimHost {
     }
 
     fn readable(&self, path: &Path) -> Result<PathBuf, HostError> {
+        self.shared.reach_host(self.index)?;
         if self.look(|disk| disk.is_unreadable(path)) {
             return Err(fail("cannot read", path)(io::Error::other("Input/output error")));
         }
@@ -296,25 +308,30 @@ impl ReadHost for SimHost {
     }
 
     fn list(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError> {
+        self.shared.reach_host(self.index)?;
         self.look(|disk| disk.list_dir(dir)).map_err(fail("cannot list", dir))
     }
 
     fn process(&self, pid: i32) -> Result<Option<ProcessFacts>, HostError> {
+        self.shared.reach_host(self.index)?;
         let world = self.shared.borrow();
         Ok(world.servers[self.index].process_facts().filter(|facts| facts.pid == pid))
     }
 
     fn programs(&self, names: &[&str]) -> Result<Programs, HostError> {
+        self.shared.reach_host(self.index)?;
         let world = self.shared.borrow();
         let found = world.servers[self.index].process_facts().filter(|facts| is_program(facts, names));
         Ok(Programs { found: found.into_iter().collect(), hidden: None })
     }
 
     fn free_bytes(&self, _: &Path) -> Result<u64, HostError> {
+        self.shared.reach_host(self.index)?;
         Ok(self.look(|disk| disk.free_bytes))
     }
 
     fn writable(&self, dir: &Path) -> Result<bool, HostError> {
+        self.shared.reach_host(self.index)?;
         Ok(self.look(|disk| !disk.refuses_writes(dir)))
     }
 
@@ -347,32 +364,32 @@ impl WriteHost for SimHost {
         owner: Option<(u32, u32)>,
     ) -> Result<(), HostError> {
         let target = self.readable(path)?;
-        self.change("write", path, |disk| disk.write(&target, bytes, mode, owner))
-            .map_err(fail("cannot write", path))
+        self.change("write", "cannot write", path, |disk| disk.write(&target, bytes, mode, owner))
     }
 
     fn replace(&self, path: &Path, expected: &[u8], bytes: &[u8]) -> Result<(), HostError> {
         let target = self.readable(path)?;
-        let replaced = self.change("write", path, |disk| {
+        let replaced = self.change("write", "cannot write", path, |disk| {
             let is_as_expected =
                 disk.entries.get(&target).is_some_and(|entry| entry.bytes.as_deref() == Some(expected));
             if is_as_expected { disk.write(&target, bytes, None, None).map(|()| true) } else { Ok(false) }
         });
-        if replaced.map_err(fail("cannot write", path))? {
+        if replaced? {
             return Ok(());
         }
         Err(HostError::Changed { path: path.to_owned() })
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> Result<(), HostError> {
-        self.change("append", path, |disk| disk.append(path, bytes)).map_err(fail("cannot append to", path))
+        self.change("append", "cannot append to", path, |disk| disk.append(path, bytes))
     }
 
     fn make_dir(&self, dir: &Path, mode: u32, owner: Option<(u32, u32)>) -> Result<(), HostError> {
+        self.shared.reach_host(self.index)?;
         if self.look(|disk| disk.entries.get(dir).is_some_and(|entry| entry.bytes.is_none())) {
             return Ok(());
         }
-        self.change("mkdir", dir, |disk| {
+        self.change("mkdir", "cannot make the directory", dir, |disk| {
             if disk.refuses_writes(dir) {
                 return Err(io::Error::from(io::ErrorKind::ReadOnlyFilesystem));
             }
@@ -386,30 +403,29 @@ impl WriteHost for SimHost {
             disk.entries.insert(dir.to_owned(), Entry { bytes: None, uid, gid, mode });
             Ok(())
         })
-        .map_err(fail("cannot make the directory", dir))
     }
 
     fn remove(&self, path: &Path) -> Result<(), HostError> {
+        self.shared.reach_host(self.index)?;
         if self.look(|disk| !disk.entries.contains_key(path)) {
             return Ok(());
         }
-        self.change("remove", path, |disk| {
+        self.change("remove", "cannot remove", path, |disk| {
             if disk.refuses_writes(path) {
                 return Err(io::Error::from(io::ErrorKind::ReadOnlyFilesystem));
             }
             disk.entries.remove(path);
             Ok(())
         })
-        .map_err(fail("cannot remove", path))
     }
 
     fn remove_dir(&self, dir: &Path) -> Result<(), HostError> {
+        self.shared.reach_host(self.index)?;
         if self.look(|disk| disk.entries.contains_key(dir) && disk.children(dir).is_empty()) {
-            self.change("rmdir", dir, |disk| {
+            self.change("rmdir", "cannot remove", dir, |disk| {
                 disk.entries.remove(dir);
                 Ok(())
-            })
-            .map_err(fail("cannot remove", dir))?;
+            })?;
         }
         Ok(())
     }
@@ -425,6 +441,7 @@ impl WriteHost for SimHost {
 
     /// One sealion runs at a time here, so nobody else has it.
     fn lock(&self, path: &Path, _: Duration) -> Result<Box<dyn HostLock>, HostError> {
+        self.shared.reach_host(self.index)?;
         self.look(|disk| disk.may_write(path, 0)).map_err(fail("cannot lock", path))?;
         Ok(Box::new(SimLock))
     }

@@ -25,6 +25,19 @@ pub enum Fault {
     Freeze(u64),
     /// The socket file of the step's node is removed: it serves on, out of sealion's reach.
     LoseSocket,
+    /// There is no room on the host of the step's node; the test makes room again.
+    HostDiskFull,
+    /// The agent on the host of the step's node is out of reach for so many milliseconds, and its server serves on. 0: only what is
+    /// under way is lost, as when ssh is killed.
+    HostLost(u64),
+    /// The same of every host.
+    AllHostsLost(u64),
+    /// The host of the step's node does not move for so many milliseconds: server, sshd and agent.
+    FreezeHost(u64),
+    /// The step's node and another one do not reach each other for so many milliseconds.
+    Cut(u64),
+    /// The step's node and all others do not.
+    CutOff(u64),
 }
 
 /// A place in a run where a fault can be put. The same seed and plan pass through the same instants.
@@ -86,10 +99,11 @@ impl Shared {
             Some(name) if !before.is_empty() => format!("{name}: {before}"),
             _ => before.to_owned(),
         };
+        let has_request = !before.is_empty();
         let node = node.or(world.faults.step_node);
         world.faults.trace.push(Instant { moment, before, node });
         let Some((_, fault)) = world.faults.planned.filter(|(planned, _)| *planned == at) else { return };
-        if world.strike(fault, node) {
+        if world.strike(fault, node, has_request) {
             drop(world);
             super::operator::die(self);
         }
@@ -98,15 +112,13 @@ impl Shared {
 
 impl World {
     /// Returns whether sealion itself is gone.
-    fn strike(&mut self, fault: Fault, node: Option<usize>) -> bool {
+    fn strike(&mut self, fault: Fault, node: Option<usize>, has_request: bool) -> bool {
         let count = self.servers.len();
         match fault {
             Fault::KillSealion => return true,
             Fault::KillStepNode => self.kill(node.unwrap_or(0)),
             Fault::KillOtherNode => {
-                let step = node.unwrap_or(0);
-                let others: Vec<usize> = (0..count).filter(|&other| other != step).collect();
-                let victim = self.rng.choose(&others).unwrap_or(0);
+                let victim = self.another(node.unwrap_or(0));
                 self.kill(victim);
             }
             Fault::PowerCut => {
@@ -117,8 +129,26 @@ impl World {
             Fault::Stumble => self.servers[node.unwrap_or(0)].stumbles = 1,
             Fault::Freeze(ms) => self.freeze(node.unwrap_or(1), ms),
             Fault::LoseSocket => self.servers[node.unwrap_or(1)].is_out_of_reach = true,
+            Fault::HostDiskFull => self.servers[node.unwrap_or(0)].disk.free_bytes = 0,
+            Fault::HostLost(ms) => self.lose_host(node.unwrap_or(0), ms, has_request),
+            Fault::AllHostsLost(ms) => {
+                for index in 0..count {
+                    self.lose_host(index, ms, has_request && Some(index) == node);
+                }
+            }
+            Fault::FreezeHost(ms) => self.freeze_host(node.unwrap_or(0), ms, has_request),
+            Fault::Cut(ms) => {
+                let (step, other) = (node.unwrap_or(0), self.another(node.unwrap_or(0)));
+                self.cut(step, other, ms);
+            }
+            Fault::CutOff(ms) => self.cut_off(node.unwrap_or(0), ms),
             Fault::DiskFull => self.servers.iter_mut().for_each(|server| server.disk.free_bytes = 0),
         }
         false
+    }
+
+    fn another(&mut self, step: usize) -> usize {
+        let others: Vec<usize> = (0..self.servers.len()).filter(|&other| other != step).collect();
+        self.rng.choose(&others).unwrap_or(0)
     }
 }

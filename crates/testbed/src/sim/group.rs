@@ -39,18 +39,20 @@ impl World {
 
     /// Commits wait while a member is gone and not yet declared so.
     pub(super) fn is_held_up(&self) -> bool {
-        self.servers.iter().filter(|server| server.group == Group::Primary).any(|server| {
-            server.last_view.as_ref().is_some_and(|(_, members)| {
-                members.iter().any(|&member| {
-                    self.servers[member].group != Group::Primary || self.servers[member].is_frozen()
+        self.waits_at_a_cut()
+            || self.servers.iter().filter(|server| server.group == Group::Primary).any(|server| {
+                server.last_view.as_ref().is_some_and(|(_, members)| {
+                    members.iter().any(|&member| {
+                        self.servers[member].group != Group::Primary || self.servers[member].is_frozen()
+                    })
                 })
             })
-        })
     }
 
     /// Nothing is under way: every process is a member and has everything.
     pub(super) fn is_quiet(&self) -> bool {
         !self.is_held_up()
+            && self.cuts.is_empty()
             && self.servers.iter().all(|server| match server.group {
                 Group::Primary => {
                     server.transfer.is_none() && server.donates_until_ms.is_none() && !server.is_frozen()
@@ -221,6 +223,7 @@ impl World {
                 let server = &mut self.servers[index];
                 server.group = Group::Primary;
                 server.crashed_ms = None;
+                server.forget_desync();
                 server.local_state = if has_all { 4 } else { 1 };
                 if has_all {
                     self.answer(index);
@@ -253,6 +256,7 @@ impl World {
                 let server = &mut self.servers[joiner];
                 server.group = Group::Primary;
                 server.crashed_ms = None;
+                server.forget_desync();
                 server.local_state = 1;
                 self.log(joiner, "Note", "WSREP: Shifting OPEN -> PRIMARY");
                 self.set_view(&members.clone());

@@ -92,7 +92,7 @@ impl World {
             (0..self.servers.len()).filter(|&index| self.servers[index].group != Group::Out).collect();
         for (at, &a) in open.iter().enumerate() {
             for &b in open.iter().skip(at + 1) {
-                if !self.links.contains_key(&pair(a, b)) {
+                if !self.links.contains_key(&pair(a, b)) && !self.is_cut(a, b) {
                     self.dial(a, b);
                 }
             }
@@ -104,7 +104,7 @@ impl World {
     pub(super) fn dial_by_gossip(&mut self) {
         for strict in 0..self.servers.len() {
             for plain in 0..self.servers.len() {
-                if !self.hears_of(strict, plain) {
+                if self.is_cut(strict, plain) || !self.hears_of(strict, plain) {
                     continue;
                 }
                 let (key, attempt) = (pair(strict, plain), self.attempt(strict, plain));

@@ -46,6 +46,14 @@ impl World {
         is_spoilt
     }
 
+    /// Captures are made on the hosts.
+    fn unless_lost(&self, hosts: &[usize], seen: Seen) -> Seen {
+        match hosts.iter().find(|&&host| self.is_host_lost(host)) {
+            Some(&lost) => Seen::Unknown(format!("a capture on {} was lost", self.servers[lost].name())),
+            None => seen,
+        }
+    }
+
     pub fn sights(&self) -> Vec<LinkSight> {
         if self.is_fleet() {
             return self.fleet_sights();
@@ -58,10 +66,13 @@ impl World {
                     Some(Wire::Tls) => Seen::Sealed,
                     None => Seen::Unknown("no packets of this link were captured".into()),
                 };
+                let seen = self.unless_lost(&[a, b], seen);
                 sights.push(sight(Link::new(LinkKind::Galera, one.name(), other.name()), seen));
             }
             if !one.is_arbitrator {
-                sights.push(self.clients_sight(one));
+                let mut clients = self.clients_sight(one);
+                clients.seen = self.unless_lost(&[a], clients.seen);
+                sights.push(clients);
             }
         }
         sights

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host::{ProcessFacts, ReadHost, WriteHost};
+use host::{HostError, ProcessFacts, ReadHost, WriteHost};
 use model::{Clock, NodeName};
 use net::PemSet;
 use server::accounts::{Account, AccountName, AccountTls};
@@ -15,6 +15,7 @@ use server::{
 };
 
 use super::disk::SimHost;
+use super::hosts::InFlight;
 use super::process::{Group, Live, Server};
 use super::world::{Shared, World};
 
@@ -46,6 +47,8 @@ impl SimNode {
         let unheard =
             |why: &str, runs_unheard| NodeError::Silent { node: node(), why: why.into(), runs_unheard };
         let silent = |why: &str| unheard(why, false);
+        // Its socket and its service manager are asked by the same agent.
+        self.reach()?;
         if self.shared.borrow().servers[self.index].is_frozen() {
             self.shared.advance(SILENT_MS);
             return Err(silent("it did not answer in time; its process runs"));
@@ -76,8 +79,70 @@ impl SimNode {
         what: &str,
         work: impl FnOnce(&mut World) -> Result<(), String>,
     ) -> Result<(), NodeError> {
+        self.reach()?;
         self.shared.instant(what, Some(self.index));
-        self.ask(work)
+        match self.shared.in_flight(self.index) {
+            None => return self.ask(work),
+            Some(InFlight::DoneUnheard) => {
+                let _ = work(&mut self.shared.borrow_mut());
+            }
+            Some(InFlight::NeverDone) => {}
+        }
+        let why = self.shared.unanswered(self.index).to_string();
+        Err(NodeError::Silent { node: self.spec.name.clone(), why, runs_unheard: false })
+    }
+
+    /// # Errors
+    /// `Silent`: whoever cannot come to its host knows nothing of it.
+    fn reach(&self) -> Result<(), NodeError> {
+        let silent = |why: HostError| NodeError::Silent {
+            node: self.spec.name.clone(),
+            why: why.to_string(),
+            runs_unheard: false,
+        };
+        self.shared.reach_host(self.index).map_err(silent)
+    }
+
+    /// A command of the service manager that the agent runs. One that began goes on without it.
+    fn service(&self, what: &str, work: impl FnOnce() -> Result<(), NodeError>) -> Result<(), NodeError> {
+        let failed = |error: HostError| self.host_error(error.to_string());
+        self.shared.reach_host(self.index).map_err(failed)?;
+        self.shared.instant(what, Some(self.index));
+        match self.shared.in_flight(self.index) {
+            None => return work(),
+            Some(InFlight::DoneUnheard) => work()?,
+            Some(InFlight::NeverDone) => {}
+        }
+        Err(failed(self.shared.unanswered(self.index)))
+    }
+
+    fn stop_now(&self) -> Result<(), NodeError> {
+        if self.shared.borrow().servers[self.index].stop_is_anothers {
+            return Ok(());
+        }
+        let frozen = self.shared.borrow().servers[self.index].frozen_ms;
+        if let Some((_, until)) = frozen {
+            // SIGTERM waits with everything else.
+            let left = until.saturating_sub(self.now_ms());
+            self.shared.advance(left.min(STOP_MS_MAX) + 100);
+            if left > STOP_MS_MAX {
+                return Err(self.host_error("`systemctl stop mariadb` still runs after 600 s".into()));
+            }
+        }
+        let mut world = self.shared.borrow_mut();
+        world.watch_proxies_at_stop(self.index);
+        world.watch_restart(self.index);
+        if world.is_serving(self.index) && world.sessions(self.index).busy > 0 {
+            let name = world.servers[self.index].name();
+            let line =
+                format!("{} ms: {name} was stopped while its clients had work under way", world.now_ms);
+            world.violations.push(line);
+        }
+        world.stops.push(self.index);
+        world.stop(self.index);
+        let takes = world.rng.between(400, 1_800);
+        world.advance(takes);
+        Ok(())
     }
 
     fn host_error(&self, why: String) -> NodeError {
@@ -141,7 +206,7 @@ fn view_of_galera(world: &World, index: usize, live: &Live, view: &mut NodeView)
         ("wsrep_provider_options", live.read_back.as_str()),
         ("wsrep_sst_method", live.sst_method.as_str()),
         ("wsrep_cluster_address", live.cluster_address.as_str()),
-        ("wsrep_desync", on(server.desync > 0)),
+        ("wsrep_desync", on(server.desync > 0 || server.desync_was_lost)),
     ] {
         view.variables.insert(key.into(), value.into());
     }
@@ -185,6 +250,9 @@ impl ReadMember for SimNode {
 
     fn alive(&mut self) -> Alive {
         self.shared.advance(ASKING_MS);
+        if let Err(lost) = self.shared.reach_host(self.index) {
+            return Alive::CannotTell(lost.to_string());
+        }
         let world = self.shared.borrow();
         let server = &world.servers[self.index];
         match (&server.process, server.manager_is_silent) {
@@ -200,6 +268,8 @@ impl ReadMember for SimNode {
 
     fn galera_leaf(&mut self) -> Result<String, NodeError> {
         let dir = self.spec.tls_dir.clone();
+        // It is dialled with the node's own key, which is read there.
+        self.shared.reach_host(self.index).map_err(|lost| self.host_error(lost.to_string()))?;
         self.ask(|world| {
             let server = &world.servers[self.index];
             let identity = server.live.as_ref().and_then(|live| live.galera.as_ref());
@@ -224,6 +294,8 @@ impl ReadMember for SimNode {
 
     fn wait(&mut self, how_long: Duration) {
         self.shared.instant("wait", Some(self.index));
+        // No request was under way.
+        let _ = self.shared.in_flight(self.index);
         self.shared.advance(u64::try_from(how_long.as_millis()).unwrap_or(u64::MAX));
     }
 
@@ -232,6 +304,9 @@ impl ReadMember for SimNode {
     }
 
     fn log_tail(&self, lines: usize) -> Vec<String> {
+        if self.shared.borrow().is_host_lost(self.index) {
+            return vec![];
+        }
         let world = self.shared.borrow();
         let log = &world.servers[self.index].log;
         log[log.len().saturating_sub(lines)..].to_vec()
@@ -273,10 +348,12 @@ impl ReadNode for SimNode {
     }
 
     fn effective(&mut self) -> Result<Effective, NodeError> {
+        self.shared.reach_host(self.index).map_err(|lost| self.host_error(lost.to_string()))?;
         self.shared.borrow().servers[self.index].server_options().map_err(|why| self.host_error(why))
     }
 
     fn effective_in(&mut self, groups: &[String]) -> Result<Effective, NodeError> {
+        self.shared.reach_host(self.index).map_err(|lost| self.host_error(lost.to_string()))?;
         self.shared.borrow().servers[self.index].effective(groups).map_err(|why| self.host_error(why))
     }
 
@@ -313,41 +390,16 @@ impl WriteMember for SimNode {
     }
 
     fn stop(&mut self) -> Result<(), NodeError> {
-        self.shared.instant("stop", Some(self.index));
-        if self.shared.borrow().servers[self.index].stop_is_anothers {
-            return Ok(());
-        }
-        let frozen = self.shared.borrow().servers[self.index].frozen_ms;
-        if let Some((_, until)) = frozen {
-            // SIGTERM waits with everything else.
-            let left = until.saturating_sub(self.now_ms());
-            self.shared.advance(left.min(STOP_MS_MAX) + 100);
-            if left > STOP_MS_MAX {
-                return Err(self.host_error("`systemctl stop mariadb` still runs after 600 s".into()));
-            }
-        }
-        let mut world = self.shared.borrow_mut();
-        world.watch_proxies_at_stop(self.index);
-        world.watch_restart(self.index);
-        if world.is_serving(self.index) && world.sessions(self.index).busy > 0 {
-            let name = world.servers[self.index].name();
-            let line =
-                format!("{} ms: {name} was stopped while its clients had work under way", world.now_ms);
-            world.violations.push(line);
-        }
-        world.stops.push(self.index);
-        world.stop(self.index);
-        let takes = world.rng.between(400, 1_800);
-        world.advance(takes);
-        Ok(())
+        self.service("stop", || self.stop_now())
     }
 
     fn start(&mut self) -> Result<(), NodeError> {
-        self.shared.instant("start", Some(self.index));
-        let mut world = self.shared.borrow_mut();
-        world.start(self.index);
-        world.advance(100);
-        Ok(())
+        self.service("start", || {
+            let mut world = self.shared.borrow_mut();
+            world.start(self.index);
+            world.advance(100);
+            Ok(())
+        })
     }
 }
 

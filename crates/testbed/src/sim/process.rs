@@ -106,6 +106,8 @@ pub struct Server {
     pub local_state: u8,
     /// `SET GLOBAL wsrep_desync=ON` by somebody.
     pub desync: u32,
+    /// It was desynced when it fell out of the group, and came back: the variable still says ON, and it is in service.
+    pub desync_was_lost: bool,
     /// Serves a state transfer until then.
     pub donates_until_ms: Option<u64>,
     pub transfer: Option<super::transfer::Progress>,
@@ -143,6 +145,10 @@ pub struct Server {
     /// It does not run its threads, from when until when (SIGSTOP, a host that stalls). Nobody at a distance can tell that from
     /// other silence.
     pub frozen_ms: Option<(u64, u64)>,
+    /// Sealion has no agent on its host.
+    pub lost_host: Option<super::hosts::LostHost>,
+    /// The host was lost while a request was under way.
+    pub in_flight: Option<super::hosts::InFlight>,
     /// Its socket file was removed: it serves others, and sealion does not reach it.
     pub is_out_of_reach: bool,
     /// Each of its answers takes so long: below what is waited for.
@@ -193,6 +199,7 @@ impl Server {
             group: Group::Out,
             local_state: 0,
             desync: 0,
+            desync_was_lost: false,
             donates_until_ms: None,
             transfer: None,
             last_view: None,
@@ -217,6 +224,8 @@ impl Server {
             wants_donor: None,
             refuses_login: false,
             frozen_ms: None,
+            lost_host: None,
+            in_flight: None,
             is_out_of_reach: false,
             answers_late_ms: 0,
             stop_is_anothers: false,
@@ -262,6 +271,20 @@ impl Server {
     /// One that is no member, and need not be one.
     pub fn is_out(&self) -> bool {
         self.is_spare && self.process.is_none()
+    }
+
+    /// Nobody has set wsrep_desync.
+    pub fn is_in_step(&self) -> bool {
+        self.desync == 0 && !self.desync_was_lost
+    }
+
+    /// A view that it is new in does not count what it was desynced by.
+    ///
+    /// Seen: MariaDB 10.11.19 with Galera 26.4.23, cut off for 12 s with wsrep_desync=ON: back in the group the variable is ON,
+    /// wsrep_desync_count 0, and it is Synced.
+    pub fn forget_desync(&mut self) {
+        self.desync_was_lost |= self.desync > 0;
+        self.desync = 0;
     }
 
     pub fn is_frozen(&self) -> bool {
@@ -459,6 +482,7 @@ impl World {
         });
         server.group = Group::Out;
         (server.local_state, server.desync, server.donates_until_ms, server.transfer) = (0, 0, None, None);
+        server.desync_was_lost = false;
         let is_alone = self.fleet.is_some();
         let server = &mut self.servers[index];
         if is_alone {

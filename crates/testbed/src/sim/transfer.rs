@@ -135,7 +135,9 @@ impl World {
                 self.servers[index].transfer = None;
                 continue;
             }
-            let donor_gone = progress.donor.is_some_and(|donor| self.servers[donor].process.is_none());
+            let donor_gone = progress
+                .donor
+                .is_some_and(|donor| self.servers[donor].process.is_none() || self.is_cut(index, donor));
             if donor_gone && self.servers[index].local_state == 1 && !self.servers[index].is_up() {
                 self.abort(index, "WSREP: Will never receive state. Need to abort.");
                 continue;
@@ -162,6 +164,11 @@ impl World {
 
     pub fn set_desync(&mut self, index: usize, on: bool) {
         let server = &mut self.servers[index];
+        if server.desync_was_lost {
+            // "'wsrep_desync' is already ON" (1231), and nothing else; OFF is taken.
+            server.desync_was_lost = on;
+            return;
+        }
         server.desync = if on { server.desync + 1 } else { server.desync.saturating_sub(1) };
         if on {
             server.local_state = 2;

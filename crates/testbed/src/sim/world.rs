@@ -14,6 +14,7 @@ use super::channels::{Fleet, RETRY_MS};
 use super::clients::App;
 use super::disk::{Entry, MYSQL, ROOT};
 use super::fault::Faults;
+use super::hosts::Cut;
 use super::links::{Attempt, Gossip, Wire};
 use super::process::Server;
 use super::proxy::HaProxy;
@@ -65,6 +66,8 @@ pub struct World {
     pub(super) trusted: Rc<RefCell<BTreeMap<(String, String), bool>>>,
     /// The servers are by themselves, and replicate by channels.
     pub fleet: Option<Fleet>,
+    /// Between servers; sealion comes to each by another network.
+    pub cuts: Vec<Cut>,
     pub conf_id: u64,
     /// The membership that was last looked at for broken promises.
     pub(super) watched: u64,
@@ -152,6 +155,7 @@ impl World {
             verdicts: Rc::default(),
             trusted: Rc::default(),
             fleet: None,
+            cuts: vec![],
             conf_id: 0,
             watched: 0,
             storm_until_ms: 0,
@@ -252,6 +256,7 @@ impl World {
         }
         self.restart_crashed();
         self.thaw();
+        self.pass_cuts();
         if !self.is_quiet() {
             self.settle();
         }
@@ -338,6 +343,17 @@ impl World {
         if self.is_fleet() { RETRY_MS + 10_000 } else { 10_000 }
     }
 
+    /// A lease that has not lapsed lies on this node.
+    pub fn has_lease(&self, index: usize) -> bool {
+        let server = &self.servers[index];
+        let Some(entry) = server.disk.entries.get(&server.spec.state_dir.join("lease.json")) else {
+            return false;
+        };
+        let bytes = entry.bytes.as_deref().unwrap_or_default();
+        let lease: serde_json::Value = serde_json::from_slice(bytes).unwrap_or_default();
+        lease["until_unix_ms"].as_u64().is_none_or(|until| until > self.clock.unix_ms())
+    }
+
     /// All nodes are members of one primary component and Synced.
     pub fn is_whole(&self) -> bool {
         if self.is_fleet() {
@@ -347,7 +363,7 @@ impl World {
             .iter()
             .enumerate()
             .filter(|(_, server)| !server.is_out())
-            .all(|(index, server)| self.is_primary(index) && server.local_state == 4 && server.desync == 0)
+            .all(|(index, server)| self.is_primary(index) && server.local_state == 4 && server.is_in_step())
             && self.primary_components().len() == 1
     }
 }

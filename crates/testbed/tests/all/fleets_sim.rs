@@ -9,7 +9,7 @@ use model::{Change, Noun, Verb};
 use testbed::sim::rng::Rng;
 use testbed::sim::{Fault, Operator, Rig, World};
 
-use crate::kills_sim::{Then, rehearse, scenario, seed};
+use crate::kill_matrix::{Then, rehearse, scenario, seed};
 
 /// So many topologies, and failures of each.
 const TOPOLOGIES: u64 = 12;

@@ -6,7 +6,7 @@ use server::ChannelTls;
 use testbed::sim::channels::Receiver;
 use testbed::sim::{End, Fault, Instant, Operator, Rig, World};
 
-use crate::kills_sim::{BOTH, check_one_in, rehearse, seed};
+use crate::kill_matrix::{BOTH, check_some, rehearse, seed};
 
 fn enable() -> Change {
     Change::new(Verb::Enable, Noun::OF_REPLICAS)
@@ -69,12 +69,12 @@ const EVERYTHING: [Fault; 5] =
 
 #[test]
 fn enable_survives_sealion_killed_and_everything_else() {
-    check_one_in(5, &plain(), &enable(), &EVERYTHING, &BOTH);
+    check_some(&plain(), &enable(), &EVERYTHING, &BOTH, 5);
 }
 
 #[test]
 fn disable_survives_sealion_killed_and_everything_else() {
-    check_one_in(7, &sealed(), &disable(), &EVERYTHING, &BOTH);
+    check_some(&sealed(), &disable(), &EVERYTHING, &BOTH, 7);
 }
 
 /// Between STOP SLAVE, CHANGE MASTER and START SLAVE the replica receives nothing, and nobody but sealion knows why.

@@ -328,9 +328,7 @@ fn leave(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<(), Step
                 round::serves_on(world, name, step)?;
                 return Err(error);
             }
-            if view.variable("wsrep_desync") != Some("ON") {
-                world.node(name)?.set_desync(true).map_err(fail)?;
-            }
+            round::desync(world.node(name)?, view)?;
             hook(world, name, step, true)?;
             let gone = drained(world, name, SIGN).and_then(|note| {
                 world.say(&format!("{name}: {note}"));

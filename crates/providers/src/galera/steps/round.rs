@@ -422,11 +422,7 @@ pub fn drained_and_stopped(
         serves_on(world, name, step)?;
         return Err(error);
     }
-    let node = world.node(name)?;
-    // Not by wsrep_desync_count: a donor counts there too, and is in service again when it has served.
-    if !is_desynced(view) {
-        node.set_desync(true).map_err(fail)?;
-    }
+    desync(world.node(name)?, view)?;
     hook(world, name, step, true)?;
     let note = match drained(world, name, SIGN) {
         Ok(note) => note,
@@ -510,6 +506,21 @@ fn is_one_cluster(world: &mut World<'_>) -> Result<(), StepError> {
 
 fn is_desynced(view: &NodeView) -> bool {
     view.variable("wsrep_desync") == Some("ON")
+}
+
+/// Out of service, for whoever asks for its state.
+pub fn desync(node: &mut dyn WriteNode, view: &NodeView) -> Result<(), StepError> {
+    // The count alone does not say it: a donor counts there too, and is in service again when it has served.
+    let is_counted = view.desync_count() > 0;
+    if is_desynced(view) && is_counted {
+        return Ok(());
+    }
+    // Seen on MariaDB 10.11.19 with Galera 26.4.23: one that was desynced, fell out of the group (a network was cut) and came back has
+    // the variable ON, counts 0 and is Synced; ON once more does nothing ("already ON").
+    if is_desynced(view) {
+        node.set_desync(false).map_err(fail)?;
+    }
+    node.set_desync(true).map_err(fail)
 }
 
 /// The marker goes last: until then whoever continues comes here again.
