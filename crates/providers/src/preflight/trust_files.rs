@@ -76,13 +76,15 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             ));
             continue;
         };
-        let unsound = |error: trust::TrustError| {
-            problem(
-                name,
-                format!("the certificate in {} cannot serve", tls_dir.display()),
-                error.to_string(),
-                "remove the three files and let sealion make new ones",
-            )
+        let unsound = |error: TrustError| {
+            let next = match &error {
+                TrustError::Expired { .. } => {
+                    "where the server uses it: sealion rotate; else remove the three files and let sealion make new ones"
+                }
+                _ => "remove the three files and let sealion make new ones",
+            };
+            let what = format!("the certificate in {} cannot serve", tls_dir.display());
+            problem(name, what, error.to_string(), next)
         };
         if let Err(error) = trust::pair_matches(&cert, &key) {
             problems.push(unsound(error));

@@ -4,8 +4,8 @@ use model::{Change, Noun, Verb};
 use testbed::sim::{Fault, Operator};
 
 use crate::kill_matrix::{
-    BOTH, after, beside_a_spare, check, check_some, disable, enable, join, plain, rotate, sealed, sealed_with_arbitrator,
-    with_arbitrator,
+    BOTH, after, beside_a_spare, check, check_some, disable, enable, join, plain, rotate, sealed,
+    sealed_with_arbitrator, with_arbitrator,
 };
 
 const SERVERS: [Fault; 2] = [Fault::KillStepNode, Fault::KillOtherNode];

@@ -486,13 +486,14 @@ fn certificate_files_that_cannot_serve() {
         },
         &["cannot serve", "does not belong"],
     );
-    check(
-        &|world| {
-            let (ca, yesterday) = (world.authority("x"), world.unix_s() - 86_400);
-            world.place(1, &ca, Some(yesterday));
-        },
-        &["cannot serve", "expired"],
-    );
+    // One that has expired is what a rotation is for.
+    let rig = sealed();
+    {
+        let mut world = rig.shared.borrow_mut();
+        let (ca, yesterday) = (world.authority("x"), world.unix_s() - 86_400);
+        world.place(1, &ca, Some(yesterday));
+    }
+    refuses(&rig, &change(Verb::Enable), "n2", &["cannot serve", "expired", "sealion rotate"]);
     check(
         &|world| {
             let ca = world.authority("x");
