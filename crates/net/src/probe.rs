@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use openssl::ssl::{ErrorCode, SslStream};
+use openssl::ssl::ErrorCode;
 
 use crate::dial::Socket;
 use crate::error::{Doing, NetError, ssl_error_text};
@@ -66,7 +66,7 @@ pub fn tls_probe_at(
     let name = endpoint.verified_name().to_owned();
     let (mut stream, info) = tls::handshake(&context, options, &name, socket, &doing("the TLS handshake"))?;
     stream.get_mut().set_deadline(Instant::now() + timeout);
-    let outcome = after_handshake(&mut stream);
+    let outcome = Outcome::of_read(stream.read(&mut [0; 1024]));
     // The peer may be gone; a probe has nothing more to say to it.
     let _ = stream.shutdown();
     Ok(TlsProbe {
@@ -79,24 +79,27 @@ pub fn tls_probe_at(
     })
 }
 
-fn after_handshake(stream: &mut SslStream<Socket>) -> Outcome {
-    let mut buffer = [0; 1024];
-    match stream.read(&mut buffer) {
-        Ok(0) => Outcome::Closed,
-        Ok(_) => Outcome::Accepted,
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-            Outcome::Accepted
-        }
-        Err(error) => match error.get_ref().and_then(|inner| inner.downcast_ref::<openssl::ssl::Error>()) {
-            Some(tls) if tls.code() == ErrorCode::SSL => {
-                let alert = ssl_error_text(tls);
-                if alert.contains("unexpected eof") {
-                    Outcome::Closed
-                } else {
-                    Outcome::RefusedAfterHandshake { alert }
-                }
+impl Outcome {
+    /// What the first read behind a handshake tells.
+    pub(crate) fn of_read(read: io::Result<usize>) -> Self {
+        match read {
+            Ok(0) => Self::Closed,
+            Ok(_) => Self::Accepted,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                Self::Accepted
             }
-            _ => Outcome::Closed,
-        },
+            Err(error) => match error.get_ref().and_then(|inner| inner.downcast_ref::<openssl::ssl::Error>())
+            {
+                Some(tls) if tls.code() == ErrorCode::SSL => {
+                    let alert = ssl_error_text(tls);
+                    if alert.contains("unexpected eof") {
+                        Self::Closed
+                    } else {
+                        Self::RefusedAfterHandshake { alert }
+                    }
+                }
+                _ => Self::Closed,
+            },
+        }
     }
 }

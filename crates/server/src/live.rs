@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use host::{HostError, ProcessFacts, ReadHost, ServiceState, WriteHost};
 use model::{Clock, SystemClock};
-use net::{Client, ConnectOptions, Endpoint, NetError, Outcome, PemSet, SecretString, SslMode, TlsOptions};
+use net::{
+    Client, ConnectOptions, Connector, Endpoint, NetError, Outcome, PemSet, SecretString, SslMode, TlsOptions,
+};
 
 use crate::accounts::{self, Account, AccountName};
 use crate::capability::Capabilities;
@@ -46,8 +48,6 @@ const RESOLVE: Duration = Duration::from_secs(6);
 /// Where MySQL's packages put it, where no file says otherwise.
 const DATADIR: &str = "/var/lib/mysql";
 const PID_FILE_BYTES_MAX: u64 = 64;
-/// ER_ACCESS_DENIED_ERROR, ER_ACCESS_DENIED_NO_PASSWORD_ERROR: said behind the TLS handshake, never before it.
-const REFUSED_LOGINS: [u16; 2] = [1045, 1698];
 /// Only the end of a log is read.
 const LOG_BYTES_MAX: u64 = 256 * 1024;
 const PEM_BYTES_MAX: u64 = 1024 * 1024;
@@ -576,12 +576,8 @@ impl ReadNode for LiveNode {
         let tls =
             TlsOptions { mode: SslMode::Required, pem: Some(Arc::clone(shown)), ..TlsOptions::default() };
         let endpoint = self.machine.tcp(&self.spec.address, self.spec.port);
-        match Client::connect(&ConnectOptions { endpoint, tls, ..self.login.clone() }) {
-            Ok(_) => Ok(Admits::Yes),
-            // Whoever is told that the account is not let in was through the handshake.
-            Err(NetError::Refused { code, .. }) if REFUSED_LOGINS.contains(&code) => Ok(Admits::Yes),
-            Err(error) => self.admits(Err(error)),
-        }
+        let options = ConnectOptions { endpoint, tls, ..self.login.clone() };
+        self.admits(Connector::new(options).and_then(|connector| connector.handshake_only(PROBE)))
     }
 }
 

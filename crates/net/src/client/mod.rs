@@ -19,6 +19,7 @@ use crate::auth::Channel;
 use crate::dial::{Socket, Traffic};
 use crate::error::{Doing, NetError, TlsFault};
 use crate::options::ConnectOptions;
+use crate::probe::Outcome;
 use crate::rows::Rows;
 use crate::tls;
 use crate::tls_info::{TlsInfo, Verified};
@@ -45,6 +46,34 @@ pub struct ConnectTimings {
     /// Zero without TLS.
     pub tls: Duration,
     pub login: Duration,
+}
+
+/// A connection whose server has greeted.
+fn greeted(
+    options: &ConnectOptions,
+    timings: &mut ConnectTimings,
+) -> Result<(PacketChannel, Greeting), NetError> {
+    let started = Instant::now();
+    let deadline = started + options.connect_timeout;
+    let endpoint: Arc<str> = options.endpoint.to_string().into();
+    let dialling = Doing { endpoint: &endpoint, step: "connecting", after: options.connect_timeout };
+    let socket = Socket::connect(&options.endpoint, deadline, options.given_up.clone())
+        .map_err(|error| dialling.io(&error))?;
+    timings.dial = started.elapsed();
+    let mut channel = PacketChannel {
+        stream: Stream::Plain(socket),
+        incoming: PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX),
+        read_bytes: LOGIN_READ_BYTES,
+        outgoing: Vec::new(),
+        sequence: 0,
+        endpoint: Arc::clone(&endpoint),
+        timeout: options.connect_timeout,
+    };
+
+    let since = Instant::now();
+    let greeting = read_greeting(&mut channel)?;
+    timings.greeting = since.elapsed();
+    Ok((channel, greeting))
 }
 
 /// A byte came back.
@@ -90,6 +119,26 @@ impl Connector {
     fn own_context(&self) -> Result<Option<tls::Context>, NetError> {
         let makes_one = self.options.tls.reads_system_cas && self.context.is_some();
         makes_one.then(|| tls::Context::new(&self.options.tls)).transpose()
+    }
+
+    /// Does the TLS handshake and says nothing more, for up to `wait`: a server that does not take our certificate says so then. Whoever
+    /// logs in at once may be hung up on before that can be read.
+    ///
+    /// # Errors
+    /// As [`Connector::connect`], up to the handshake; a server that offers no TLS is an error of TLS.
+    pub fn handshake_only(&self, wait: Duration) -> Result<Outcome, NetError> {
+        let options = &self.options;
+        let (channel, greeting) = greeted(options, &mut ConnectTimings::default())?;
+        let context =
+            self.context.as_ref().filter(|_| greeting.offers_tls()).ok_or_else(|| NetError::Tls {
+                endpoint: channel.endpoint.to_string(),
+                fault: TlsFault::NotOffered,
+                why: "the greeting of the server does not offer TLS".to_owned(),
+            })?;
+        let capabilities = wanted_capabilities(options, &greeting) | Capabilities::SSL;
+        let (mut channel, _) = start_tls(channel, context, options, request(capabilities, 0))?;
+        channel.stream.socket_mut().set_deadline(Instant::now() + wait);
+        Ok(Outcome::of_read(channel.stream.read(&mut [0; 64])))
     }
 
     /// Dials something that is no database, does TLS at once unless it is switched off, and has one byte given back: what the
@@ -156,26 +205,8 @@ impl Client {
     }
 
     fn open(options: &ConnectOptions, context: Option<&tls::Context>) -> Result<Self, NetError> {
-        let started = Instant::now();
-        let deadline = started + options.connect_timeout;
-        let endpoint: Arc<str> = options.endpoint.to_string().into();
-        let dialling = Doing { endpoint: &endpoint, step: "connecting", after: options.connect_timeout };
-        let socket = Socket::connect(&options.endpoint, deadline, options.given_up.clone())
-            .map_err(|error| dialling.io(&error))?;
-        let mut timings = ConnectTimings { dial: started.elapsed(), ..ConnectTimings::default() };
-        let mut channel = PacketChannel {
-            stream: Stream::Plain(socket),
-            incoming: PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX),
-            read_bytes: LOGIN_READ_BYTES,
-            outgoing: Vec::new(),
-            sequence: 0,
-            endpoint: Arc::clone(&endpoint),
-            timeout: options.connect_timeout,
-        };
-
-        let since = Instant::now();
-        let greeting = read_greeting(&mut channel)?;
-        timings.greeting = since.elapsed();
+        let mut timings = ConnectTimings::default();
+        let (channel, greeting) = greeted(options, &mut timings)?;
 
         let mut capabilities = wanted_capabilities(options, &greeting);
         let mariadb_capabilities =
