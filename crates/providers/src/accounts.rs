@@ -1,10 +1,12 @@
 //! Accounts that must be used over TLS: one look, then a step for each.
 
 use model::{Change, NodeName, Noun, Verb};
+use server::Channel;
 use server::accounts::{Account, AccountName, AccountTls, require_tls};
 
 use crate::by_hand;
 use crate::plan::{Builder, PlanError, refuse};
+use crate::replication::is_source;
 use crate::steps::{AccountParams, AccountsGateParams};
 use crate::world::World;
 
@@ -18,6 +20,8 @@ pub struct AccountsOf {
     pub accounts: Vec<Account>,
     /// Those of each follower.
     pub of_followers: Vec<(NodeName, Vec<Account>)>,
+    /// What is to be said of replicas that get the change and are not in the inventory.
+    strangers: Vec<String>,
 }
 
 impl AccountsOf {
@@ -37,7 +41,8 @@ impl AccountsOf {
             }
             of_followers.push((follower.clone(), own));
         }
-        Ok(Self { node, followers, accounts, of_followers })
+        let strangers = strangers(world, std::iter::once(&node).chain(&followers));
+        Ok(Self { node, followers, accounts, of_followers, strangers })
     }
 
     /// For what the plan was made.
@@ -71,6 +76,36 @@ impl AccountsOf {
     }
 }
 
+/// Servers that have more replicas than the inventory knows: the statement goes to those as well, and where an account is missing their
+/// replication stops. Counted, because a replica need not connect from the address that it listens on.
+fn strangers<'n>(world: &mut World<'_>, servers: impl Iterator<Item = &'n NodeName>) -> Vec<String> {
+    let channels: Vec<Channel> =
+        world.nodes.iter_mut().flat_map(|node| node.channels().unwrap_or_default()).collect();
+    let mut lines = Vec::new();
+    for name in servers {
+        let Ok(node) = world.node(name) else { continue };
+        let spec = node.spec().clone();
+        let reads = |channel: &&Channel| {
+            is_source(&spec, channel) && channel.receiver == server::ThreadState::Running
+        };
+        let known = channels.iter().filter(reads).count();
+        match node.replicas() {
+            Ok(replicas) if replicas.len() > known => lines.push(format!(
+                "{} from {name} ({}), and the inventory has {known} of them: ALTER USER goes to the others too, and stops the replication of one \
+                 that does not have the account",
+                model::text::counted(replicas.len(), "replica reads", "replicas read"),
+                model::link::some_of(&replicas, NAMED_MAX)
+            )),
+            Ok(_) => {}
+            Err(error) => lines.push(format!(
+                "whether {name} has replicas that are not in the inventory cannot be told ({})",
+                error.first_line()
+            )),
+        }
+    }
+    lines
+}
+
 fn read(world: &mut World<'_>, node: &NodeName) -> Result<Vec<Account>, PlanError> {
     world.node(node).map_err(refuse)?.accounts().map_err(|error| {
         refuse(format!(
@@ -93,6 +128,13 @@ fn is_odd(name: &AccountName) -> bool {
     [&name.user, &name.host].iter().any(|part| part.contains(char::is_control) || part.ends_with(' '))
 }
 
+/// How much of the network a host name covers: one host, then a pattern by how little of it is fixed.
+fn reach(host: &str) -> (bool, std::cmp::Reverse<usize>) {
+    let is_pattern = host.contains(['%', '_']);
+    let fixed = host.chars().filter(|char| !matches!(char, '%' | '_')).count();
+    (is_pattern, std::cmp::Reverse(if is_pattern { fixed } else { 0 }))
+}
+
 /// Those that `change` is about, smallest reach first: what goes wrong is met before it meets many.
 fn chosen<'a>(world: &World<'_>, change: &Change, of: &'a AccountsOf) -> Vec<&'a AccountName> {
     let before = if change.verb == Verb::Enable { AccountTls::None } else { AccountTls::Tls };
@@ -105,7 +147,7 @@ fn chosen<'a>(world: &World<'_>, change: &Change, of: &'a AccountsOf) -> Vec<&'a
         .filter(|one| change.verb != Verb::Enable || !one.is_own)
         .map(|one| &one.name)
         .collect();
-    chosen.sort_by_key(|name| (name.user.is_empty(), name.host.contains(['%', '_']), (*name).clone()));
+    chosen.sort_by_key(|name| (name.user.is_empty(), reach(&name.host), (*name).clone()));
     chosen
 }
 
@@ -291,6 +333,9 @@ pub fn impact(world: &World<'_>, change: &Change, all: &[AccountsOf]) -> Vec<Str
             "stays as it is, since its name ends with a blank or has control characters: {}",
             odd.join(", ")
         ));
+    }
+    if count > 0 {
+        lines.extend(all.iter().flat_map(|of| of.strangers.clone()));
     }
     for of in all {
         for (follower, accounts) in &of.of_followers {

@@ -548,6 +548,15 @@ impl ReadNode for LiveNode {
         replication::channels(&mut client, &capabilities).map_err(|error| self.error(&error))
     }
 
+    fn replicas(&mut self) -> Result<Vec<String>, NodeError> {
+        let mut client = self.connect()?;
+        let seen = sessions::tcp_sessions(&mut client).map_err(|error| self.error(&error))?;
+        if let Some(why) = seen.is_partial {
+            return Err(NodeError::Refused { node: self.spec.name.clone(), why });
+        }
+        Ok(seen.list.iter().filter(|one| one.is_replica).map(ToString::to_string).collect())
+    }
+
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError> {
         let mut client = self.connect()?;
         accounts::accounts(&mut client).map_err(|error| self.error(&error))

@@ -252,6 +252,11 @@ pub trait ReadNode: ReadMember {
     }
     /// Its channels of asynchronous replication, from all of its sources.
     fn channels(&mut self) -> Result<Vec<Channel>, NodeError>;
+    /// Who reads its binary log now: `user@host:port` of each, as the server writes it.
+    ///
+    /// # Errors
+    /// Also where the account does not see the sessions of others.
+    fn replicas(&mut self) -> Result<Vec<String>, NodeError>;
     /// Every account of it that can log in.
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError>;
     /// Who is connected over the unix socket at some moment of so many milliseconds.

@@ -11,6 +11,8 @@ pub(crate) mod steps;
 
 use std::sync::Arc;
 
+pub(crate) use preflight::is_source;
+
 use change::StepError;
 use model::{Change, NodeName, Noun};
 use server::{Admits, Alive, GaleraFacts, NodeError, NodeView, PemSet, WriteNode};

@@ -29,6 +29,19 @@ impl Default for App {
 }
 
 impl World {
+    /// Who reads the binary log of a server.
+    pub(super) fn replicas_of(&self, index: usize) -> Vec<String> {
+        let reads = |server: &&super::process::Server| {
+            server.channels.iter().any(|channel| {
+                channel.source == index
+                    && matches!(channel.receiver, super::channels::Receiver::Running { .. })
+            })
+        };
+        let known =
+            self.servers.iter().filter(reads).map(|server| format!("repl@{}:40000", server.spec.address));
+        known.chain(self.servers[index].foreign_replicas.iter().cloned()).collect()
+    }
+
     pub fn write_from_now_on(&mut self) {
         self.app.writes = true;
         (self.app.last_ms, self.app.longest_stall_ms) = (self.now_ms, 0);

@@ -364,6 +364,10 @@ impl ReadNode for SimNode {
         self.ask(|world| Ok(world.shown_channels(self.index)))
     }
 
+    fn replicas(&mut self) -> Result<Vec<String>, NodeError> {
+        self.ask(|world| Ok(world.replicas_of(self.index)))
+    }
+
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError> {
         self.ask(|world| Ok(world.accounts.clone()))
     }

@@ -159,6 +159,8 @@ pub struct Server {
     pub manager_is_silent: bool,
     /// Sessions of its clients that do not use TLS whatever is offered.
     pub cleartext_clients: u32,
+    /// Replicas of it that are not among the servers.
+    pub foreign_replicas: Vec<String>,
     /// What its counters say of logins.
     pub logins: Logins,
     /// What was set in it, until its next start.
@@ -231,6 +233,7 @@ impl Server {
             stop_is_anothers: false,
             manager_is_silent: false,
             cleartext_clients: 0,
+            foreign_replicas: vec![],
             live_settings: vec![],
             hides_live_settings: false,
             channels: vec![],

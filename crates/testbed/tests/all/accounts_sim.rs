@@ -47,6 +47,42 @@ fn words(of: &[(&str, AccountTls)]) -> Vec<(String, AccountTls)> {
 use AccountTls::{Certificate, None as Nothing, Tls};
 
 #[test]
+fn a_replica_that_the_inventory_does_not_know_is_told_before_anybody_agrees() {
+    let rig = sealed();
+    let told = |rig: &Rig| {
+        let impact = Operator::new(rig, "root@db1").plan(&accounts(Verb::Enable)).expect("a plan").impact;
+        impact.into_iter().find(|line| line.contains("replica"))
+    };
+    assert_eq!(told(&rig), None);
+    rig.shared.borrow_mut().servers[1].foreign_replicas.push("rep@10.9.0.1:40001".into());
+    let line = told(&rig).expect("told");
+    assert!(
+        line.contains("1 replica reads from n2 (rep@10.9.0.1:40001)") && line.contains("has 0"),
+        "{line}"
+    );
+}
+
+#[test]
+fn the_smallest_reach_comes_first() {
+    let rig = sealed();
+    for host in ["10.0.0.7", "10.%", "10.0.%", "%", "_0.0.0.7"] {
+        rig.shared.borrow_mut().accounts.push(Account {
+            name: name("zed", host),
+            tls: AccountTls::None,
+            is_local: false,
+            is_own: false,
+        });
+    }
+    let plan = Operator::new(&rig, "root@db1").plan(&accounts(Verb::Enable)).expect("a plan");
+    let hosts: Vec<String> = plan
+        .steps
+        .iter()
+        .filter_map(|step| step.id.to_string().strip_prefix("A1.zed@").map(str::to_owned))
+        .collect();
+    assert_eq!(hosts, ["10.0.0.7", "_0.0.0.7", "10.0.%", "10.%", "%"]);
+}
+
+#[test]
 fn accounts_of_the_network_must_use_tls_and_no_others_change() {
     let rig = sealed();
     let before = tls_of(&rig);
