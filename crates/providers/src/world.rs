@@ -116,9 +116,9 @@ pub struct Recent {
 
 impl<'a> World<'a> {
     pub fn node(&mut self, name: &NodeName) -> Result<&mut (dyn WriteNode + 'a), StepError> {
-        let is_it = |node: &Box<dyn WriteNode + 'a>| node.name() == name;
-        if !self.nodes.get(self.recent.node_at).is_some_and(is_it) {
-            self.recent.node_at = self.nodes.iter().position(is_it).ok_or_else(|| unknown(name))?;
+        if self.nodes.get(self.recent.node_at).is_none_or(|node| node.name() != name) {
+            let place = self.nodes.iter().position(|node| node.name() == name);
+            self.recent.node_at = place.ok_or_else(|| unknown(name))?;
         }
         self.nodes.get_mut(self.recent.node_at).map(|node| &mut **node).ok_or_else(|| unknown(name))
     }

@@ -323,9 +323,9 @@ impl ReadNode for SimNode {
     }
 
     fn sessions(&mut self) -> Result<Sessions, NodeError> {
-        self.ask(|world| match world.is_fleet() {
-            true => Ok(world.fleet_sessions(self.index)),
-            false => Ok(world.sessions(self.index)),
+        self.ask(|world| {
+            let is_fleet = world.is_fleet();
+            Ok(if is_fleet { world.fleet_sessions(self.index) } else { world.sessions(self.index) })
         })
     }
 

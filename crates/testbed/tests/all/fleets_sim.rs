@@ -23,14 +23,14 @@ fn change(verb: Verb) -> Change {
 fn topology(rng: &mut Rng) -> Vec<Vec<usize>> {
     let count = usize::try_from(rng.between(2, 7)).expect("small");
     let mut sources: Vec<Vec<usize>> = vec![vec![]; count];
-    for at in 1..count {
+    for (at, of) in sources.iter_mut().enumerate().skip(1) {
         let earlier: Vec<usize> = (0..at).collect();
         if at == 1 || !rng.percent(15) {
-            sources[at].extend(rng.choose(&earlier));
+            of.extend(rng.choose(&earlier));
         }
         if at > 2 && rng.percent(10) {
-            let second = rng.choose(&earlier).filter(|second| !sources[at].contains(second));
-            sources[at].extend(second);
+            let second = rng.choose(&earlier).filter(|second| !of.contains(second));
+            of.extend(second);
         }
     }
     if rng.percent(25) && sources[1] == [0] {

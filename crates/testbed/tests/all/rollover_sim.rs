@@ -23,7 +23,7 @@ fn key_files(rig: &Rig) -> Vec<BTreeMap<String, String>> {
     let world = rig.shared.borrow();
     let ours = |(path, entry): (&std::path::PathBuf, &Entry)| {
         let text = path.display().to_string();
-        let is_read = text.starts_with("/etc/") && text.ends_with(".pem");
+        let is_read = path.starts_with("/etc") && path.extension().is_some_and(|one| one == "pem");
         let bytes = entry.bytes.clone().unwrap_or_default();
         is_read.then(|| (text, String::from_utf8_lossy(&bytes).into_owned()))
     };
