@@ -10,7 +10,7 @@ use crate::kill_matrix::{
 };
 
 /// Without SEALION_DEEP, one of so many scenarios is tried.
-const ONE_IN: u64 = 12;
+const ONE_IN: u64 = 16;
 
 /// Of a host: only what is under way is lost; lost for less than a lease takes to lapse, and for longer; then of all hosts. Cuts below and
 /// above `evs.suspect_timeout` (5 s).

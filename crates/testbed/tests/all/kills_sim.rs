@@ -123,17 +123,17 @@ fn rotate_ca() -> Change {
 
 #[test]
 fn a_rollover_of_the_ca_survives_sealion_killed() {
-    check_some(&sealed(), &rotate_ca(), &[Fault::KillSealion], &BOTH, 4);
+    check_some(&sealed(), &rotate_ca(), &[Fault::KillSealion], &BOTH, 8);
 }
 
 #[test]
 fn a_rollover_of_the_ca_survives_a_server_killed_power_cuts_and_full_disks() {
     let faults = [Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut, Fault::DiskFull];
-    check_some(&sealed(), &rotate_ca(), &faults, &BOTH, 5);
+    check_some(&sealed(), &rotate_ca(), &faults, &BOTH, 8);
 }
 
 #[test]
 fn a_rollover_of_the_ca_with_an_arbitrator_survives_kills() {
     let faults = [Fault::KillSealion, Fault::KillStepNode];
-    check_some(&sealed_with_arbitrator(), &rotate_ca(), &faults, &BOTH, 5);
+    check_some(&sealed_with_arbitrator(), &rotate_ca(), &faults, &BOTH, 8);
 }
