@@ -248,7 +248,8 @@ fn set(world: &mut World<'_>, name: &NodeName, one: &Kept, state: AdminState) ->
 fn not_in_inventory(name: &NodeName, one: &Kept) -> StepError {
     StepError(format!(
         "{name} was drained at the proxy {}, which is not in the inventory any more\n  why:  {} has to be set to {} there\n  next: put that [[proxy]] back \
-         into the inventory, then sealion resume",
+         into the inventory, then sealion resume; if there is no such proxy any more: remove the file `drained` from the state_dir of {name}, then \
+         sealion resume",
         one.proxy,
         one.server,
         one.was.word()

@@ -120,7 +120,9 @@ pub fn refuses_old(
     old_sha256: &str,
 ) -> Result<Result<String, String>, StepError> {
     Ok(match admits(world, name, old_sha256, Which::Old)? {
-        Admits::Yes => Err(format!("{name} still takes certificates of the old CA")),
+        Admits::Yes => Err(format!(
+            "{name} still takes certificates of the old CA: its CA file may have been changed, or have another certificate of the same key"
+        )),
         no @ Admits::No(_) if no.is_unknown_ca() => Ok("it refuses a certificate of the old CA".into()),
         Admits::No(alert) => {
             let old_pem = pem(world, old_sha256, Which::Old)?;
@@ -223,11 +225,17 @@ pub fn plan(
     Ok(old_sha256)
 }
 
+/// The last step: nobody takes certificates of the old CA any more.
+pub fn refused_by_all(builder: &mut Builder, old_sha256: String, members: Vec<NodeName>) {
+    let params = TrustGateParams { old_sha256, asks: Asks::Refuses };
+    gate(builder, "R5.look", "check that everybody refuses certificates of the old CA", params, members);
+}
+
 fn how(restarts: bool) -> &'static str {
     if restarts { "; restart" } else { ", without a restart" }
 }
 
-pub fn gate(builder: &mut Builder, id: &str, title: &str, params: TrustGateParams, nodes: Vec<NodeName>) {
+fn gate(builder: &mut Builder, id: &str, title: &str, params: TrustGateParams, nodes: Vec<NodeName>) {
     let step = builder.add(id.into(), "trust-gate", title.into(), nodes, params);
     step.shell = vec![format!("# {title}: openssl s_client -connect HOST:PORT -cert LEAF -key KEY")];
 }

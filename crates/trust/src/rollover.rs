@@ -1,6 +1,7 @@
 //! From one CA to the next one, in one directory.
 //!
-//! The next CA lies in `next/` until every server trusts it. Then it takes the place of the old one, which goes to
+//! The next CA lies in `next/` until every server trusts it. Its certificate is noted beside it when it is made: whatever lies in
+//! `next/` later is the next CA only if it is that one, and servers can be made to forget it also where its key was lost. Then it takes the place of the old one, which goes to
 //! `retired/FINGERPRINT/` with its key, so that the way back stays open. Each file is complete or absent at any moment,
 //! and never the only copy of a key is removed: what was cut short is finished by the same call again.
 
@@ -47,6 +48,21 @@ impl Rollover {
         Ok(fingerprints(&pem)?.swap_remove(0))
     }
 
+    /// The certificate of the next CA, as it was made.
+    fn note(&self) -> PathBuf {
+        let name: String = self.old_sha256.chars().take(NAME_CHARS).collect();
+        self.dir.join(format!("next-of-{name}.pem"))
+    }
+
+    fn noted(&self) -> Result<Option<String>> {
+        let path = self.note();
+        match fs::read_to_string(&path) {
+            Ok(pem) => Ok(Some(pem)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(FileError::io("read", &path, error).into()),
+        }
+    }
+
     fn next_dir(&self) -> PathBuf {
         self.dir.join(NEXT)
     }
@@ -82,12 +98,26 @@ impl Rollover {
     }
 
     /// Where the next CA lies; `None`: it is not made yet.
+    ///
+    /// # Errors
+    /// Another one lies there, or none any more.
     fn new_dir(&self) -> Result<Option<PathBuf>> {
-        if Self::is_whole(&self.next_dir()) {
-            return Ok(Some(self.next_dir()));
+        let Some(noted) = self.noted()? else { return Ok(None) };
+        let new_sha256 = fingerprints(noted.as_bytes())?.swap_remove(0);
+        for dir in [self.next_dir(), self.dir.clone()] {
+            if Self::is_whole(&dir) && Self::current_sha256(&dir)? == new_sha256 {
+                return Ok(Some(dir));
+            }
         }
-        let is_turned = Self::current_sha256(&self.dir)? != self.old_sha256;
-        Ok(is_turned.then(|| self.dir.clone()))
+        Err(TrustError::Refused {
+            what: format!("the next CA is not in {} any more", self.next_dir().display()),
+            why: format!(
+                "its certificate is noted in {}; what lies there now is another one, or nothing",
+                self.note().display()
+            ),
+            next: "put its two files back; where its key is lost: sealion undo, then remove that note"
+                .to_owned(),
+        })
     }
 
     /// The certificate of the old CA, as PEM.
@@ -103,7 +133,11 @@ impl Rollover {
     /// # Errors
     /// It is not made yet, or cannot be read.
     pub fn new_pem(&self) -> Result<String> {
-        read_cert(&self.made()?)
+        self.noted()?.ok_or_else(|| TrustError::Refused {
+            what: format!("the next CA of {} is not known any more", self.dir.display()),
+            why: format!("{} is gone", self.note().display()),
+            next: "write the certificate of the next CA to it".to_owned(),
+        })
     }
 
     fn made(&self) -> Result<PathBuf> {
@@ -147,8 +181,12 @@ impl Rollover {
             return Ok(());
         }
         let next = self.next_dir();
-        // A key without its certificate is of an attempt that was cut short: it has signed nothing.
-        Ca::create(spec, now_unix)?.save(&next, passphrase)
+        if !Self::is_whole(&next) {
+            // A key without its certificate is of an attempt that was cut short: it has signed nothing.
+            Ca::create(spec, now_unix)?.save(&next, passphrase)?;
+        }
+        write_atomically(&self.note(), read_cert(&next)?.as_bytes(), 0o644, None)?;
+        Ok(())
     }
 
     /// Whether the next one signs, and nothing of the turn is left to do.
@@ -156,7 +194,9 @@ impl Rollover {
     /// # Errors
     /// That cannot be determined.
     pub fn is_turned(&self) -> Result<bool> {
-        let is_new = Self::current_sha256(&self.dir)? != self.old_sha256;
+        let new = self.noted()?.map(|pem| fingerprints(pem.as_bytes())).transpose()?;
+        let current = Self::current_sha256(&self.dir)?;
+        let is_new = new.is_some_and(|new| new.first() == Some(&current));
         Ok(is_new && !self.next_dir().join(CA_KEY_FILE).exists() && !Self::is_whole(&self.next_dir()))
     }
 
@@ -188,9 +228,10 @@ impl Rollover {
     /// Who signs is one of the two: a third one would be overwritten.
     fn both_known(&self) -> Result<()> {
         self.old_dir()?;
-        let next = self.next_dir();
+        self.made()?;
         let current = Self::current_sha256(&self.dir)?;
-        if current != self.old_sha256 && Self::is_whole(&next) && current != Self::current_sha256(&next)? {
+        let new = fingerprints(self.new_pem()?.as_bytes())?.swap_remove(0);
+        if current != self.old_sha256 && current != new {
             return Err(TrustError::Refused {
                 what: format!("{} holds a third CA", self.dir.display()),
                 why:
@@ -364,6 +405,24 @@ mod tests {
             assert!(rollover.is_back().expect("told"), "cut after {cut}");
             both_sign(&rollover, &pems);
         }
+    }
+
+    #[test]
+    fn another_ca_in_its_place_is_not_the_next_one() {
+        let (_root, rollover, pems) = made();
+        let other = Ca::create(&spec("three"), NOW).expect("made");
+        fs::remove_dir_all(rollover.next_dir()).expect("ours");
+        assert!(
+            rollover.is_made().is_err()
+                && rollover.turn().is_err()
+                && rollover.open_new(&passphrase()).is_err()
+        );
+        // Servers can be made to forget it all the same.
+        assert_eq!(rollover.new_pem().expect("noted"), pems[1]);
+        other.save(&rollover.next_dir(), &passphrase()).expect("saved");
+        assert!(rollover.is_made().is_err() && rollover.turn().is_err());
+        assert_eq!(rollover.new_pem().expect("noted"), pems[1]);
+        assert!(rollover.is_back().expect("told"));
     }
 
     #[test]

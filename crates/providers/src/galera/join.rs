@@ -57,7 +57,11 @@ impl Members {
 
     /// Whether `view`'s server is one of them.
     pub fn have(&self, view: &NodeView) -> bool {
-        view.is_galera() && view.is_primary() && view.state_uuid() == self.state_uuid
+        // One that is Primary alone has begun a cluster of its own, whatever its history.
+        view.is_galera()
+            && view.is_primary()
+            && view.state_uuid() == self.state_uuid
+            && view.cluster_size() > 1
     }
 }
 

@@ -567,5 +567,6 @@ fn rotate_ca(
         step.restarts_server = true;
         step.shell = restart_by_hand(draft, &[]);
     }
+    rollover::refused_by_all(builder, old_sha256, everybody(drafts, voters));
     Ok(())
 }

@@ -21,7 +21,6 @@ use crate::plan_parts::{
     require, requires_tls, retire, rights,
 };
 use crate::rollover;
-use crate::steps::{Asks, TrustGateParams};
 use crate::world::World;
 
 /// A server, with the channels of which it is the replica.
@@ -529,14 +528,7 @@ fn rotate(
         let members: Vec<&MemberDraft> = drafts.iter().map(|draft| &*draft.node).collect();
         let old_sha256 = rollover::plan(world, &members, &|_| false, builder)?;
         let names = members.iter().map(|member| member.name.clone()).collect();
-        let params = TrustGateParams { old_sha256, asks: Asks::Refuses };
-        rollover::gate(
-            builder,
-            "R5.look",
-            "check that every server refuses certificates of the old CA",
-            params,
-            names,
-        );
+        rollover::refused_by_all(builder, old_sha256, names);
         return Ok(());
     }
     for Draft { node, .. } in drafts {

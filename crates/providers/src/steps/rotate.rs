@@ -6,6 +6,7 @@ use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
+use trust::TrustError;
 
 use super::{StepKind, fail, only_node, params};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
@@ -44,18 +45,48 @@ fn load(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     topology.reload(world, name)
 }
 
-/// The CA file of a member keeps what others, or a rollover, have put there beside the CA that signs.
-fn cas(
-    world: &mut World<'_>,
-    name: &NodeName,
-    leaf: &trust::Leaf,
-    ca_pem: &str,
-) -> Result<Vec<u8>, StepError> {
+/// The CA file of a member keeps what others, or a rollover, have put there; what the leaf needs is added.
+fn cas(world: &mut World<'_>, name: &NodeName, cert_pem: &[u8], ca_pem: &[u8]) -> Result<Vec<u8>, StepError> {
     let now = world.unix_s();
     let member = world.member(name)?;
     let there = member.host().read(&member.spec().tls_dir.join(CA_FILE), PEM_BYTES_MAX).map_err(fail)?;
-    let holds = |cas: &Vec<u8>| trust::chain_ok(leaf.cert_pem.as_bytes(), cas, now).is_ok();
-    Ok(there.filter(holds).unwrap_or_else(|| ca_pem.as_bytes().to_vec()))
+    let Some(there) = there else { return Ok(ca_pem.to_vec()) };
+    // One that has expired is signed by them all the same.
+    if matches!(trust::chain_ok(cert_pem, &there, now), Ok(()) | Err(TrustError::Expired { .. })) {
+        return Ok(there);
+    }
+    // What is no list of CAs cannot be added to: a server would not start with it.
+    Ok(trust::bundle::with(&there, ca_pem).unwrap_or_else(|_| ca_pem.to_vec()))
+}
+
+/// Whether a certificate is of the CA that signs now.
+fn is_of_ours(world: &World<'_>, cert_pem: &[u8]) -> Result<bool, StepError> {
+    let path = world.authority.dir.join(trust::CA_CERT_FILE);
+    let ca =
+        std::fs::read(&path).map_err(|error| fail(format!("{} cannot be read: {error}", path.display())))?;
+    Ok(trust::chain_ok(cert_pem, &ca, world.unix_s()).is_ok())
+}
+
+/// What lies on the member is what this step has placed: not the one that is replaced, nor one that somebody has put there.
+fn is_new(world: &mut World<'_>, name: &NodeName, serial_before: &str) -> Result<bool, StepError> {
+    let lies = lies(world, name)?;
+    let Some(serial) = lies.serial() else { return Ok(false) };
+    if serial == serial_before {
+        return Ok(false);
+    }
+    let member = world.member(name)?;
+    let path = member.spec().tls_dir.join(CERT_FILE);
+    let cert = member.host().read(&path, PEM_BYTES_MAX).map_err(fail)?.unwrap_or_default();
+    is_of_ours(world, &cert)
+}
+
+/// The serial of the leaf that was kept when it was replaced: somebody may have put another one there than the plan had seen.
+fn old_serial(world: &mut World<'_>, name: &NodeName, serial_before: &str) -> Result<String, StepError> {
+    let member = world.member(name)?;
+    let path = member.spec().state_dir.join(kept(serial_before)).join(CERT_FILE);
+    let cert = member.host().read(&path, PEM_BYTES_MAX).map_err(fail)?;
+    let Some(cert) = cert else { return Ok(serial_before.to_owned()) };
+    serial_of(&String::from_utf8_lossy(&cert))
 }
 
 impl StepKind for Rotate {
@@ -78,11 +109,12 @@ impl StepKind for Rotate {
         let name = only_node(step)?;
         let on_disk = lies(world, &name)?;
         let live = served(world, &name)?;
-        let is_old = live == serial_before;
+        let is_old = live == old_serial(world, &name, &serial_before)?;
+        let is_new = is_new(world, &name, &serial_before)?;
         let is_whole = !is_placing(world.member(&name)?)?;
         let agree = is_whole && on_disk.serial() == Some(live.as_str());
         Ok(match direction {
-            Direction::Forward if agree && !is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),
+            Direction::Forward if agree && is_new => StepCheck::AlreadyDone(format!("serves serial {live}")),
             Direction::Back if agree && is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),
             _ => StepCheck::Ready,
         })
@@ -104,11 +136,13 @@ impl StepKind for Rotate {
                     .ok_or_else(|| fail(format!("the old {file} is not kept any more: rotate forward again")))
             };
             let (key, cert, ca) = (old(KEY_FILE)?, old(CERT_FILE)?, old(CA_FILE)?);
-            place_bytes(node, [&key, &cert, &ca])?;
+            let ca = cas(world, &name, &cert, &ca)?;
+            place_bytes(world.member(&name)?, [&key, &cert, &ca])?;
             return load(world, &name);
         }
-        let on_disk = lies(world, &name)?;
-        if on_disk.serial() == Some(&serial_before) {
+        // One that was placed before a kill is only to be loaded.
+        if !is_new(world, &name, &serial_before)? {
+            // Whatever it is: one that has expired may be wanted again, too.
             let host = world.member(&name)?.write_host();
             host.make_dir(&keep, 0o700, None).map_err(fail)?;
             for (file, mode) in [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)] {
@@ -116,11 +150,8 @@ impl StepKind for Rotate {
                     host.write(&keep.join(file), &bytes, Some(mode), None).map_err(fail)?;
                 }
             }
-        }
-        // A sound pair that is not the old one was placed before a kill: only the reload is missing.
-        if on_disk.serial().is_none_or(|serial| serial == serial_before) {
             let (leaf, ca_pem) = issue(world, &name)?;
-            let cas = cas(world, &name, &leaf, &ca_pem)?;
+            let cas = cas(world, &name, leaf.cert_pem.as_bytes(), ca_pem.as_bytes())?;
             let key = leaf.key_pem.expose_secret().as_bytes();
             place_bytes(world.member(&name)?, [key, leaf.cert_pem.as_bytes(), &cas])?;
             sound(world, &name)?;
@@ -132,13 +163,22 @@ impl StepKind for Rotate {
         let RotateParams { serial_before } = params(step)?;
         let name = only_node(step)?;
         let topology = world.topology;
-        // Whoever shows its new one must be let in with it, too.
         let live = match direction {
-            Direction::Forward => serial_of(&topology.serves(world, &name)?)?,
+            Direction::Forward => {
+                // Whoever shows its new one must be let in with it, too.
+                let pem = topology.serves(world, &name)?;
+                if !is_of_ours(world, pem.as_bytes())? {
+                    return Err(fail(format!("{name} serves a certificate of another CA")));
+                }
+                serial_of(&pem)?
+            }
             Direction::Back => served(world, &name)?,
         };
-        let wished = (live != serial_before) == (direction == Direction::Forward);
-        if !wished {
+        let is_wished = match direction {
+            Direction::Forward => live != serial_before,
+            Direction::Back => live == old_serial(world, &name, &serial_before)?,
+        };
+        if !is_wished {
             return Err(fail(format!("{name} still serves serial {live}")));
         }
         if world.arbitrator(&name).is_some() {

@@ -46,7 +46,7 @@ fn on_disk(world: &mut World<'_>, name: &NodeName) -> Result<[Vec<u8>; 3], StepE
     Ok([read(KEY_FILE)?, read(CERT_FILE)?, read(CA_FILE)?])
 }
 
-fn has(world: &mut World<'_>, name: &NodeName, ca_pem: &str) -> Result<bool, StepError> {
+pub fn has(world: &mut World<'_>, name: &NodeName, ca_pem: &str) -> Result<bool, StepError> {
     let [_, _, cas] = on_disk(world, name)?;
     let wanted = bundle::fingerprints(ca_pem.as_bytes()).map_err(fail)?;
     let there = bundle::fingerprints(&cas).map_err(fail)?;
@@ -134,7 +134,16 @@ impl StepKind for Trust {
                 "the {word} CA is in its CA file; the old one has expired, so it is restarted with its next certificate"
             ));
         }
-        let admits = rollover::admits(world, &name, &wish.old_sha256, which)?;
+        let admits = match rollover::admits(world, &name, &wish.old_sha256, which) {
+            // The key of the next CA may be lost: nothing can be shown then.
+            Err(error) if !is_wanted && which == Which::New => {
+                let why = error.0.lines().next().unwrap_or_default().to_owned();
+                return Ok(format!(
+                    "the {word} CA is not in its CA file any more; whether the running server trusts it cannot be told ({why})"
+                ));
+            }
+            admits => admits?,
+        };
         match (admits, is_wanted) {
             (Admits::Yes, true) => Ok(format!("it takes certificates of the {word} CA")),
             // Nobody can make it valid again.
@@ -143,6 +152,11 @@ impl StepKind for Trust {
             }
             (Admits::No(alert), true) => Err(fail(format!(
                 "{name} has the {word} CA in its CA file, and refuses a certificate of it: {alert}"
+            ))),
+            (Admits::Yes, false) if world.arbitrator(&name).is_some() => Err(fail(format!(
+                "{name} was restarted and still takes certificates of the {word} CA\n  why:  another certificate in its CA file may have the same key\n  \
+                 next: see {} there, then sealion resume",
+                world.member(&name)?.spec().tls_dir.join(CA_FILE).display()
             ))),
             (Admits::Yes, false) => Ok(format!(
                 "the {word} CA is not in its CA file any more; the running server trusts it until its next start"

@@ -60,6 +60,11 @@ fn problem(
             )
         }));
     }
+    if !super::trust::has(world, name, &ca_pem)? {
+        return Ok(Some(format!(
+            "the CA file of {name} does not have the {word} CA any more, so it would not come back after a restart"
+        )));
+    }
     if rollover::waits_for_leaf(world, name, &gate.old_sha256)? {
         return Ok(None);
     }

@@ -93,6 +93,20 @@ pub fn check(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec
             ));
         }
     }
+    let begins_one = effective.effective("wsrep_new_cluster").or_else(|| {
+        ["wsrep_cluster_address", "wsrep_provider_options"]
+            .iter()
+            .filter_map(|option| effective.effective(option))
+            .find(|setting| setting.value.as_deref().is_some_and(|value| value.contains("pc.bootstrap")))
+    });
+    if let Some(setting) = begins_one {
+        problems.push(problem(
+            joiner,
+            "its option file begins a new cluster",
+            format!("{}: what is written there would be lost", place(Some(setting))),
+            "remove wsrep_new_cluster and pc.bootstrap there",
+        ));
+    }
     let start = node.spec().service.start_command();
     if start.iter().any(|word| word.contains("wsrep-new-cluster") || word.contains("galera_new_cluster")) {
         problems.push(problem(
