@@ -80,6 +80,12 @@ fn is_new(world: &mut World<'_>, name: &NodeName, serial_before: &str) -> Result
     is_of_ours(world, &cert)
 }
 
+fn is_kept(world: &mut World<'_>, name: &NodeName, serial_before: &str) -> Result<bool, StepError> {
+    let member = world.member(name)?;
+    let key = member.spec().state_dir.join(kept(serial_before)).join(KEY_FILE);
+    Ok(member.host().facts(&key).map_err(fail)?.is_some())
+}
+
 /// The serial of the leaf that was kept when it was replaced: somebody may have put another one there than the plan had seen.
 fn old_serial(world: &mut World<'_>, name: &NodeName, serial_before: &str) -> Result<String, StepError> {
     let member = world.member(name)?;
@@ -116,6 +122,10 @@ impl StepKind for Rotate {
         Ok(match direction {
             Direction::Forward if agree && is_new => StepCheck::AlreadyDone(format!("serves serial {live}")),
             Direction::Back if agree && is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),
+            // It is kept before it is replaced: what lies there is not of this step.
+            Direction::Back if is_whole && !is_new && !is_kept(world, &name, &serial_before)? => {
+                StepCheck::AlreadyDone("its certificate was not replaced".into())
+            }
             _ => StepCheck::Ready,
         })
     }

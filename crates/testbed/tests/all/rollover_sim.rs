@@ -194,3 +194,116 @@ fn it_is_refused_where_there_is_none_and_for_other_verbs() {
     rig.must(&enable());
     assert!(Rollover::current_sha256(&rig.ca_dir()).is_ok());
 }
+
+const CA: &str = "/etc/mysql/sealion/ca.pem";
+const CERT: &str = "/etc/mysql/sealion/node-cert.pem";
+const KEY: &str = "/etc/mysql/sealion/node-key.pem";
+
+fn text_of(rig: &Rig, server: usize, path: &str) -> String {
+    rig.shared.borrow().servers[server].disk.text(path).expect("there")
+}
+
+/// As somebody else writes it.
+fn put(rig: &Rig, server: usize, path: &str, text: &str) {
+    let mode = if path == KEY { 0o600 } else { 0o644 };
+    rig.shared.borrow_mut().servers[server].disk.put(path, text, 999, mode);
+}
+
+fn company() -> String {
+    let spec = CaSpec { common_name: "company".into(), valid_days: 3650, key: KeyKind::EcP256 };
+    Ca::create(&spec, BEGAN_UNIX_S).expect("made").cert_pem()
+}
+
+fn sealed(seed: u64) -> Rig {
+    let rig = Rig::new(seed, 3);
+    rig.must(&enable());
+    rig.fork(seed)
+}
+
+#[test]
+fn an_undo_of_a_rotation_keeps_what_was_added_to_the_ca_file_meanwhile() {
+    let rig = sealed(18);
+    let before = key_files(&rig);
+    rig.must(&Change::new(Verb::Rotate, Noun::ALL));
+    let added = text_of(&rig, 0, CA) + &company();
+    put(&rig, 0, CA, &added);
+    let end = rig.resume(Some(change::Direction::Back));
+    assert!(end.is_complete(), "{}", end.text());
+    assert_eq!(text_of(&rig, 0, CA), added);
+    assert_eq!(text_of(&rig, 0, KEY), before[0][KEY]);
+    assert!(key_files(&rig)[1] == before[1], "n2 is not as it was");
+}
+
+/// Last night's backup is no certificate of the new CA.
+#[test]
+fn an_older_pair_that_somebody_puts_back_is_not_taken_for_the_new_one() {
+    let base = sealed(19);
+    let old = [CERT, KEY].map(|path| text_of(&base, 2, path));
+    base.must(&Change::new(Verb::Rotate, Noun::ALL));
+    for wish in [change::Direction::Forward, change::Direction::Back] {
+        let rig = base.fork(19);
+        rig.apply_until(&rotate_ca(), "R3.n3:acting");
+        put(&rig, 2, CERT, &old[0]);
+        put(&rig, 2, KEY, &old[1]);
+        let end = rig.resume(Some(wish));
+        assert!(end.is_complete(), "{wish:?}: {}", end.text());
+        let signs = open(&rig).cert_pem();
+        let now = rig.shared.borrow().unix_s();
+        for server in 0..3 {
+            let cert = text_of(&rig, server, CERT);
+            assert!(trust::chain_ok(cert.as_bytes(), signs.as_bytes(), now).is_ok(), "{wish:?}");
+        }
+        nothing_broken(&rig);
+    }
+}
+
+#[test]
+fn the_key_of_an_expired_certificate_is_kept_when_it_is_replaced() {
+    let rig = Rig::new(20, 3);
+    short_lived(&rig);
+    rig.must(&enable());
+    let key = text_of(&rig, 0, KEY);
+    rig.shared.advance(3_700_000);
+    rig.must(&rotate_ca());
+    assert_ne!(text_of(&rig, 0, KEY), key);
+    let world = rig.shared.borrow();
+    let mut kept =
+        world.servers[0].disk.entries.iter().filter(|(path, _)| path.starts_with("/var/lib/sealion/rotated"));
+    assert!(kept.any(|(_, entry)| entry.bytes.as_deref() == Some(key.as_bytes())), "the key is nowhere");
+}
+
+#[test]
+fn undo_removes_the_ca_that_was_made_whatever_lies_in_its_place() {
+    for is_replaced in [false, true] {
+        let rig = sealed(21);
+        let before = key_files(&rig);
+        rig.apply_until(&rotate_ca(), "R2.ca:acting");
+        let next = rig.ca_dir().join("next");
+        std::fs::remove_dir_all(&next).expect("ours");
+        if is_replaced {
+            let spec = CaSpec { common_name: "other".into(), valid_days: 3650, key: KeyKind::EcP256 };
+            let other = Ca::create(&spec, BEGAN_UNIX_S).expect("made");
+            other.save(&next, &rig.passphrase.clone().into()).expect("saved");
+        }
+        let forward = rig.resume(Some(change::Direction::Forward));
+        assert!(!forward.is_complete() && forward.text().contains("not in"), "{}", forward.text());
+        let end = rig.resume(Some(change::Direction::Back));
+        assert!(end.is_complete(), "{}", end.text());
+        assert!(key_files(&rig) == before, "a file is not as it was");
+    }
+}
+
+#[test]
+fn a_member_whose_file_lost_the_new_ca_gets_no_certificate_of_it() {
+    let rig = sealed(22);
+    rig.apply_until(&rotate_ca(), "R3.n1:acting");
+    let old_and_company = {
+        let retired = std::fs::read_dir(rig.ca_dir().join("retired")).expect("there").next().expect("one");
+        std::fs::read_to_string(retired.expect("readable").path().join("ca.pem")).expect("there") + &company()
+    };
+    put(&rig, 0, CA, &old_and_company);
+    let end = rig.resume(None);
+    assert!(end.text().contains("n1 does not have the new CA any more"), "{}", end.text());
+    assert_eq!(text_of(&rig, 0, CA), old_and_company);
+    nothing_broken(&rig);
+}
