@@ -191,9 +191,8 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     let gone = wait_for(Duration::from_secs(30), || agents(&lab).is_empty().then_some(()));
     assert!(gone.is_some(), "{:#?}", agents(&lab));
 
-    lab.now("disable, by copies that were brought there");
-    let hash = lab.plan_hash_of(&["disable", "--inventory", &pushed]);
-    lab.run(&["disable", "--inventory", &pushed, "--yes", &hash[..12]]).exits(0);
+    lab.now("undo, by copies that were brought there");
+    lab.run(&["undo", "--inventory", &pushed]).exits(0);
     let gone = wait_for(Duration::from_secs(30), || copies(&lab).is_empty().then_some(()));
     assert!(gone.is_some(), "{:?}", copies(&lab));
     lab.all_synced(Duration::from_secs(60));
