@@ -91,11 +91,14 @@ fn order(sources: &[Vec<usize>]) -> Vec<usize> {
     let mut order = Vec::new();
     while !waiting.is_empty() {
         if free.is_empty() {
-            // All that are left have a replica that is left: there is a ring. The one with nothing below it but itself comes first.
-            free.extend(waiting.iter().copied().min_by_key(|at| below(*at, &replicas, &waiting)));
+            // All that are left have a replica that is left: there is a ring. One with nothing below it but itself comes first, as a whole.
+            let rings = waiting.iter().map(|at| (below(*at, &replicas, &waiting), *at));
+            let lowest = rings.min_by_key(|(below, at)| (below.len(), !below.contains(at)));
+            free.extend(lowest.into_iter().flat_map(|(below, at)| below.into_iter().chain([at])));
         }
-        for at in std::mem::take(&mut free) {
-            waiting.remove(&at);
+        let next = std::mem::take(&mut free);
+        waiting.retain(|at| !next.contains(at));
+        for at in next {
             order.push(at);
             for source in sources.get(at).into_iter().flatten() {
                 let Some(left) = left.get_mut(*source) else { continue };
@@ -109,14 +112,14 @@ fn order(sources: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// How many of those that wait get what this one writes.
-fn below(at: usize, replicas: &[Vec<usize>], waiting: &BTreeSet<usize>) -> usize {
+/// Which of those that wait get what this one writes.
+fn below(at: usize, replicas: &[Vec<usize>], waiting: &BTreeSet<usize>) -> BTreeSet<usize> {
     let (mut known, mut open) = (BTreeSet::new(), vec![at]);
     while let Some(one) = open.pop() {
         let more = replicas.get(one).into_iter().flatten().filter(|one| waiting.contains(one));
         open.extend(more.copied().filter(|one| known.insert(*one)));
     }
-    known.len()
+    known
 }
 
 /// SHA-256 over what the plan was made for. Positions are left out: they change by themselves.
