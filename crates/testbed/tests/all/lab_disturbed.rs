@@ -179,15 +179,13 @@ impl Stage {
             Event::LoseSocket(node, seconds) => {
                 let dir = self.lab.node_dir(node).join("run");
                 let (socket, hidden) = (dir.join("s"), dir.join("hidden"));
-                let before = self.pid(node);
                 if std::fs::rename(&socket, &hidden).is_ok() {
                     let _ = wait_for(Duration::from_secs(seconds), || None::<()>);
-                    // A server that was started anew meanwhile has one of its own.
-                    if before == self.pid(node) && !socket.exists() {
-                        let _ = std::fs::rename(&hidden, &socket);
-                    } else {
-                        let _ = std::fs::remove_file(&hidden);
-                    }
+                    // Not over the one of a server that was started anew meanwhile. Who is asked by pid whether there is one is
+                    // told no by a server on its way up, which has bound its socket and not yet written its pid: it lost the
+                    // socket for good.
+                    let _ = std::fs::hard_link(&hidden, &socket);
+                    let _ = std::fs::remove_file(&hidden);
                 }
             }
             // Two at once are a lost quorum by the hand of the test, not of sealion: no other node is away, or about to be stopped.
