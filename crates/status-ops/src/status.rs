@@ -1,5 +1,6 @@
 //! `sealion status`: per node what is configured, what is effective, and what was seen.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use model::{Clock, Fact, Finding, Look, LookError, facts};
@@ -171,6 +172,25 @@ fn members(cluster: &Cluster) -> Vec<String> {
     cluster.nodes.iter().chain(&cluster.arbitrators).map(|one| one.name.to_string()).collect()
 }
 
+/// Who takes part in the cluster on the wire, and is not in the inventory: with whom, and what that means.
+fn strangers(sights: &[LinkSight], members: &[String]) -> Vec<String> {
+    let mut with: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for sight in sights.iter().filter(|sight| sight.link.kind == LinkKind::Galera) {
+        for (end, other) in [(&sight.link.a, &sight.link.b), (&sight.link.b, &sight.link.a)] {
+            if !members.contains(end) {
+                with.entry(end).or_default().push(other);
+            }
+        }
+    }
+    let line = |(end, others): (&str, Vec<&str>)| {
+        format!(
+            "{end}: it is not in the inventory, and takes part in Galera replication with {}: what it is, and what it is set to do",
+            others.join(", ")
+        )
+    };
+    with.into_iter().map(line).collect()
+}
+
 /// The systems of the nodes' machines, each once.
 fn os_classes(cluster: &Cluster) -> String {
     let mut all: Vec<String> = Vec::new();
@@ -281,6 +301,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
             status.cluster.arbitrators
         ));
     }
+    status.not_looked_at.extend(strangers(&sights, &members(cluster)));
     let mut list = Vec::from(seen);
     list.extend(all);
     let mut seen = Observations::from(list);

@@ -33,11 +33,8 @@ pub enum Watched {
 }
 
 pub fn watch(world: &mut World<'_>, kinds: &[LinkKind], settle_ms: u64) -> Watched {
-    let what = WireLook {
-        settle: Duration::from_millis(settle_ms),
-        canaries: true,
-        nodes: world.all_names().iter().map(ToString::to_string).collect(),
-    };
+    let named: Vec<String> = world.all_names().iter().map(ToString::to_string).collect();
+    let what = WireLook { settle: Duration::from_millis(settle_ms), canaries: true, nodes: named.clone() };
     let mut unknown = String::new();
     for _ in 0..LOOKS_MAX {
         let looked = world.look.wire(&what);
@@ -52,7 +49,7 @@ pub fn watch(world: &mut World<'_>, kinds: &[LinkKind], settle_ms: u64) -> Watch
                 continue;
             }
         };
-        let Judged { plain, open, nobody, refused, sealed } = Judged::of(&sights, kinds);
+        let Judged { plain, open, nobody, refused, sealed } = Judged::of(&sights, kinds, &named);
         if !plain.is_empty() {
             return Watched::Plain(plain);
         }
@@ -80,7 +77,7 @@ struct Judged {
 }
 
 impl Judged {
-    fn of(sights: &[LinkSight], kinds: &[LinkKind]) -> Self {
+    fn of(sights: &[LinkSight], kinds: &[LinkKind], named: &[String]) -> Self {
         let mut judged = Self::default();
         for sight in sights.iter().filter(|sight| kinds.contains(&sight.link.kind)) {
             let link = sight.link.to_string();
@@ -88,7 +85,7 @@ impl Judged {
             let name = |login| format!("{login} on {link}");
             judged.refused.extend(sight.refused_logins.iter().map(name));
             match &sight.seen {
-                Seen::Plain => judged.plain.push(described(sight)),
+                Seen::Plain => judged.plain.push(described(sight) + &strangers(sight, named)),
                 Seen::Unknown(_) if sight.has_no_clients() => {
                     judged.nobody.push(sight.link.node().to_owned());
                 }
@@ -106,6 +103,17 @@ fn described(sight: &LinkSight) -> String {
     match sight.cleartext_clients.as_slice() {
         [] => format!("{} ({})", said(&link), counted(sight.canaries, "canary", "canaries")),
         clients => format!("{}: {}", said(&link), some_of(clients, NAMED_MAX)),
+    }
+}
+
+/// A member that the inventory does not have is locked out by no change.
+fn strangers(sight: &LinkSight, named: &[String]) -> String {
+    let ends = [&sight.link.a, &sight.link.b];
+    match ends.into_iter().find(|end| sight.link.kind == LinkKind::Galera && !named.contains(end)) {
+        Some(end) => format!(
+            "; {end} is not in the inventory: if it is an arbitrator, add it as an [[arbitrator]] and plan again, else stop it"
+        ),
+        None => String::new(),
     }
 }
 

@@ -13,6 +13,12 @@ use server::{TcpSession, TcpSessions};
 use super::Transfer;
 use super::places::{Place, ReplicaLink};
 
+/// A member says something at least so often.
+///
+/// # Source
+/// Galera's parameters: evs.keepalive_period is PT1S.
+const MEMBER_SAYS_MS: u64 = 1_000;
+
 /// Everything that one look has gathered.
 pub(super) struct Seeing<'s> {
     pub(super) report: &'s CaptureReport,
@@ -68,16 +74,24 @@ impl<'s> Seeing<'s> {
                     _ => continue,
                 };
                 let peer = match (kind, self.place_of(client)) {
-                    (LinkKind::Client, _) => "client",
-                    (_, Some(peer)) if peer.node != listener.node => peer.node.as_str(),
+                    (LinkKind::Client, _) => "client".to_owned(),
+                    (_, Some(peer)) if peer.node != listener.node => peer.node.clone(),
                     (LinkKind::Sst | LinkKind::Ist, _) => self
                         .transfers
                         .iter()
                         .find(|one| one.joiner == listener.node && flow.first_unix_ms <= one.until_unix_ms)
-                        .map_or("donor", |one| one.donor.as_str()),
+                        .map_or_else(|| "donor".to_owned(), |one| one.donor.clone()),
+                    (_, None) if self.is_a_members(flow, client) => client.ip().to_canonical().to_string(),
                     _ => return Vec::new(),
                 };
                 return vec![(Link::new(kind, listener.node.as_str(), peer), server)];
+            }
+            if let Some(dialler) = self.place_of(client)
+                && server.port() == dialler.galera_port
+                && self.is_a_members(flow, client)
+            {
+                let peer = server.ip().to_string();
+                return vec![(Link::new(LinkKind::Galera, dialler.node.as_str(), peer), server)];
             }
             let listeners: Vec<_> = self
                 .places
@@ -90,6 +104,20 @@ impl<'s> Seeing<'s> {
             }
         }
         Vec::new()
+    }
+
+    /// Whether somebody whom the inventory does not name takes part in the cluster on this connection: writesets go there too. Who came
+    /// and left within a second has tried the port.
+    fn is_a_members(&self, flow: &Flow, client: SocketAddr) -> bool {
+        let client = SocketAddr::new(client.ip().to_canonical(), client.port());
+        let is_tried =
+            flow.saw_start && flow.last_unix_ms.saturating_sub(flow.first_unix_ms) < MEMBER_SAYS_MS;
+        let has_canary = || !flow.ab.canaries.is_empty() || !flow.ba.canaries.is_empty();
+        !self.is_relayed
+            && !self.own.contains(&client)
+            && flow.ab.bytes > 0
+            && flow.ba.bytes > 0
+            && (!is_tried || has_canary())
     }
 
     pub(super) fn on_link(&self, flow: &'s Flow, server: SocketAddr) -> OnLink<'s> {

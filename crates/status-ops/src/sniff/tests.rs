@@ -253,6 +253,58 @@ fn channels_from(n2: &str, n3: &str) -> Vec<&'static str> {
     ]
 }
 
+/// Seen by an outsider: a garbd that the inventory did not have read every writeset in cleartext, and its link was left out.
+#[test]
+fn a_member_that_the_inventory_does_not_have_has_a_link_of_its_own() {
+    let places = [place("n1", "10.0.0.1", false), place("n2", "10.0.0.2", false)];
+    let seen = |edit: &dyn Fn(&mut Flow), client: &str, server: &str| {
+        let control = Canary::new([1; 16]);
+        let mut sent = flow("127.0.0.1:50000", &format!("127.0.0.1:{CONTROL_PORT}"), false);
+        sent.ab.canaries.insert(control.tag().to_owned(), 1);
+        let mut one = flow(client, server, false);
+        edit(&mut one);
+        let report = CaptureReport { flows: vec![sent, one], ..CaptureReport::default() };
+        let seeing = Seeing {
+            report: &report,
+            places: &places,
+            transfers: &[],
+            channels: &[],
+            own: &BTreeSet::from([at("10.0.0.8:7")]),
+            sessions: &BTreeMap::new(),
+            is_relayed: false,
+        };
+        let sights = seeing.sights(&control, CONTROL_PORT).into_iter();
+        let of_it = sights.filter(|sight| sight.link.kind == LinkKind::Galera && sight.tcp_flows > 0);
+        of_it.map(|sight| (sight.link.to_string(), sight.seen.word())).collect::<Vec<_>>()
+    };
+    let from_it = ("10.0.0.9:1001", "10.0.0.1:4567");
+    // Joined in its middle, and no canary in it yet: not known, and so not sealed.
+    let open = [("galera 10.0.0.9-n1".to_owned(), "unknown")];
+    let plain = [("galera 10.0.0.9-n1".to_owned(), "plain")];
+    assert_eq!(seen(&|_| (), from_it.0, from_it.1), open);
+    assert_eq!(seen(&|_| (), "10.0.0.1:1001", "10.0.0.9:4567"), open, "it was dialled");
+    // Between two nodes it is theirs.
+    let between = [("galera n1-n2".to_owned(), "unknown")];
+    assert_eq!(seen(&|_| (), "10.0.0.2:1001", "10.0.0.1:4567"), between);
+    // Who looks whether the port is open is no member: a scanner, and sealion itself.
+    let short = |flow: &mut Flow| flow.saw_start = true;
+    assert_eq!(seen(&short, from_it.0, from_it.1), []);
+    assert_eq!(seen(&|_| (), "10.0.0.8:7", from_it.1), []);
+    let greeted = |flow: &mut Flow| flow.ab = Direction::default();
+    assert_eq!(seen(&greeted, from_it.0, from_it.1), []);
+    // But one that got a writeset is.
+    let served = |flow: &mut Flow| {
+        flow.saw_start = true;
+        flow.ab.canaries.insert("tag".into(), 1);
+    };
+    assert_eq!(seen(&served, from_it.0, from_it.1), plain);
+    let long = |flow: &mut Flow| {
+        flow.saw_start = true;
+        flow.last_unix_ms = flow.first_unix_ms + 1_000;
+    };
+    assert_eq!(seen(&long, from_it.0, from_it.1), plain);
+}
+
 /// Seen by an outsider: two replicas came from one address, and the cleartext of one was told of both.
 #[test]
 fn whose_channel_is_cleartext_is_not_guessed() {
