@@ -646,7 +646,7 @@ pub(crate) fn open_journal(access: &dyn ClusterAccess) -> Result<Option<ChangeJo
     Ok(known(access)?.into_iter().rfind(ChangeJournal::is_open))
 }
 
-/// Closes the open change as it is: nothing is changed on any node but the journals. Returns what is left how.
+/// Closes the open change as it is: nothing is changed on any node but the journals, and notes of what nobody can take back. Returns what is left how.
 pub fn abandon(
     access: &dyn ClusterAccess,
     settings: &Settings,
@@ -668,11 +668,13 @@ pub fn abandon(
     let (machine, _) = Machine::resume(records.iter(), None).ok_or_else(nothing)?;
     let nobody = SecretString::from(String::new());
     let mut world = world(access, settings, nobody, Some(machine.plan()), Box::new(|_| {}))?;
-    let left = providers::left_as(&mut world, &machine);
+    let mut left = providers::left_as(&mut world, &machine);
     lease.is_ours().map_err(OpsError::Stopped)?;
     let line = journal.append(access.clock().unix_ms(), Record::Abandoned { left: left.clone() })?;
     change::Runner::copy_journal(&mut world, journal.path(), &line)
         .map_err(|error| OpsError::Stopped(error.0))?;
+    // Behind the record, which names them: who is killed here finds them at the next change, and may abandon that.
+    left.extend(providers::give_up(&mut world));
     Ok(left)
 }
 

@@ -69,18 +69,55 @@ pub struct Programs {
     pub hidden: Option<String>,
 }
 
-/// Among so many words of a command line a program's path is looked for: a bundled server's process is its loader, with the path as
-/// an argument.
+/// Behind its starter a program's path is looked for among so many words.
 const PROGRAM_WORDS_MAX: usize = 8;
+/// Programs whose process is that of another one, with its path as an argument, as their names begin: loaders (a bundled server's process is
+/// its loader), and emulators.
+const STARTERS: [&str; 5] = ["ld-", "ld.so", "ld64.so", "qemu-", "valgrind"];
+/// Options of a starter whose value is the next word.
+///
+/// # Source
+/// ld.so(8) of glibc 2.36; musl's loader has some of them.
+const STARTER_OPTIONS: [&str; 7] = [
+    "--library-path",
+    "--inhibit-rpath",
+    "--audit",
+    "--preload",
+    "--argv0",
+    "--glibc-hwcaps-prepend",
+    "--glibc-hwcaps-mask",
+];
 /// So many processes of one program are told of.
 pub(crate) const PROGRAMS_MAX: usize = 256;
 
 /// Whether a command line is that of a program of one of these names, or of one whose name begins so.
 pub fn is_program(facts: &ProcessFacts, names: &[&str]) -> bool {
-    facts.command_line.iter().take(PROGRAM_WORDS_MAX).any(|word| {
-        let name = word.rsplit('/').next().unwrap_or_default();
-        names.iter().any(|one| name.starts_with(one))
-    })
+    program_at(&facts.command_line, |name| names.iter().any(|one| name.starts_with(one))).is_some()
+}
+
+/// Where in a command line the program stands whose file name `is_named`: it is the first word, or what a starter starts. Who only has the
+/// name among its arguments (an editor, `sudo`, a pager) is another program.
+pub fn program_at(command_line: &[String], is_named: impl Fn(&str) -> bool) -> Option<usize> {
+    let file_name = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
+    let first = file_name(command_line.first()?);
+    if is_named(&first) {
+        return Some(0);
+    }
+    if !STARTERS.iter().any(|starter| first.starts_with(starter)) {
+        return None;
+    }
+    // Of an emulator's options it is not known which have a value: what it starts may be behind any word.
+    let mut words = command_line.iter().enumerate().take(PROGRAM_WORDS_MAX).skip(1);
+    while let Some((at, word)) = words.next() {
+        if STARTER_OPTIONS.contains(&word.as_str()) {
+            words.next();
+        } else if is_named(&file_name(word)) {
+            return Some(at);
+        } else if first.starts_with("ld") && !word.starts_with('-') {
+            return None;
+        }
+    }
+    None
 }
 
 /// How a service is started and stopped.
@@ -190,4 +227,28 @@ pub trait WriteHost: ReadHost {
     /// Held by one at a time, also among sealions of other operators; waited for, for `at_most`. The file is made where it is not
     /// there, and stays.
     fn lock(&self, path: &Path, at_most: Duration) -> Result<Box<dyn HostLock>, HostError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_the_first_word_or_what_a_loader_or_an_emulator_starts() {
+        let check = |line: &str, expected: Option<usize>| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(program_at(&words, |name| name.starts_with("mysqld")), expected, "{line}");
+        };
+        check("/usr/sbin/mysqld --user=mysql", Some(0));
+        check("mysqld-debug", Some(0));
+        check("/b/ld-linux-x86-64.so.2 --library-path /b/lib /b/usr/sbin/mysqld --no-defaults", Some(3));
+        check("/lib/ld-musl-x86_64.so.1 --library-path=/b/lib -- /b/usr/sbin/mysqld", Some(3));
+        check("/usr/bin/qemu-x86_64 -L /sysroot /usr/sbin/mysqld", Some(3));
+        check("/usr/bin/valgrind.bin --tool=memcheck /usr/sbin/mysqld", Some(2));
+        check("/b/ld-linux-x86-64.so.2 --library-path /b/mysqld /usr/bin/sleep 9", None);
+        check("/bin/sh /usr/bin/mysqld_safe", None);
+        check("sudo -u mysql /usr/sbin/mysqld", None);
+        check("tail -f /var/log/mysqld.log", None);
+        check("", None);
+    }
 }

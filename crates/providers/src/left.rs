@@ -29,3 +29,9 @@ pub fn left_as(world: &mut World<'_>, machine: &Machine) -> Vec<String> {
     lines.extend(world.nodes.iter_mut().map(|node| topology.standing(&mut **node)));
     lines
 }
+
+/// What an abandoned change has noted on nodes and nobody could take back is struck out. One line for each thing that is left for a person.
+pub fn give_up(world: &mut World<'_>) -> Vec<String> {
+    let topology = world.topology;
+    topology.give_up(world)
+}

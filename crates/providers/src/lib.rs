@@ -30,7 +30,7 @@ mod unified;
 mod world;
 
 pub use galera::{GALERA, JOIN, equip, notes_of_join};
-pub use left::left_as;
+pub use left::{give_up, left_as};
 pub use plan::{PlanError, plan, propose};
 pub use preflight::{Problem, preflight};
 pub use replication::REPLICATION;

@@ -160,7 +160,12 @@ pub fn problems(world: &mut World<'_>, plan: &Plan) -> Vec<Problem> {
                 ));
                 continue;
             }
-            let reasons = reasons_against(world, name, Direction::Forward, &[], false);
+            let left = left_drained(world, name);
+            let reasons = if left.is_empty() {
+                reasons_against(world, name, Direction::Forward, &[], false)
+            } else {
+                Ok(left)
+            };
             for why in reasons.unwrap_or_else(|error| vec![error.0]) {
                 problems.push(problem(
                     name,
@@ -191,6 +196,26 @@ pub fn problems(world: &mut World<'_>, plan: &Plan) -> Vec<Problem> {
         }
     }
     once
+}
+
+/// Where a change that was abandoned has drained the node, and nobody has put it back.
+fn left_drained(world: &mut World<'_>, name: &NodeName) -> Vec<String> {
+    let topology = world.topology;
+    let Ok(kept) = world.node(name).map(|node| topology.drained_at(node)) else { return vec![] };
+    let looks = look(world, name).unwrap_or_default();
+    let seen = looks.iter().filter_map(|(proxy, carried)| Some((proxy, carried.as_ref().ok()?)));
+    seen.flat_map(|(proxy, carried)| carried.own().map(move |one| (proxy, one)))
+        .filter(|(proxy, one)| {
+            let is_ours = |kept: &Kept| kept.is(proxy, &one.name) && kept.was == AdminState::Ready;
+            one.admin == AdminState::Drain && kept.iter().any(is_ours)
+        })
+        .map(|(proxy, one)| {
+            format!(
+                "the proxy {proxy} has {} in drain: sealion has set it so, for a change that was abandoned; there: set server {} state ready",
+                one.name, one.name
+            )
+        })
+        .collect()
 }
 
 /// `kept`, and how every other server of the node is now.
@@ -248,8 +273,8 @@ fn set(world: &mut World<'_>, name: &NodeName, one: &Kept, state: AdminState) ->
 fn not_in_inventory(name: &NodeName, one: &Kept) -> StepError {
     StepError(format!(
         "{name} was drained at the proxy {}, which is not in the inventory any more\n  why:  {} has to be set to {} there\n  next: put that [[proxy]] back \
-         into the inventory, then sealion resume; if there is no such proxy any more: remove the file `drained` from the state_dir of {name}, then \
-         sealion resume",
+         into the inventory, then sealion resume, or sealion undo; if there is no such proxy any more: sealion abandon, which closes the change as it is and \
+         waits for that proxy no more, then a new plan from there",
         one.proxy,
         one.server,
         one.was.word()

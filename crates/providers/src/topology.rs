@@ -10,6 +10,7 @@ use server::{Admits, NodeError, NodeView, PemSet, WriteNode};
 use crate::galera::GALERA;
 use crate::plan::{PlanContent, PlanError};
 use crate::preflight::Check;
+use crate::proxies::Kept;
 use crate::replication::REPLICATION;
 use crate::world::World;
 
@@ -66,6 +67,15 @@ pub trait Topology: Sync {
     /// A node cannot be handled.
     fn settle(&self, _: &mut World<'_>) -> Result<Vec<String>, StepError> {
         Ok(vec![])
+    }
+    /// Where sealion has drained a node and not put it back, as far as the node's own note of that can be read.
+    fn drained_at(&self, _: &dyn WriteNode) -> Vec<Kept> {
+        vec![]
+    }
+    /// A change is given up: what it has noted on a node and nobody could take back any more is struck out, so that it does not stop the next
+    /// one. Returns what is left for a person to do.
+    fn give_up(&self, _: &mut World<'_>) -> Vec<String> {
+        vec![]
     }
     /// How a node stands now, for people, in one line that begins with its name.
     fn standing(&self, node: &mut dyn WriteNode) -> String;

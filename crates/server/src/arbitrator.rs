@@ -25,8 +25,6 @@ pub const GROUP: &str = "GALERA_GROUP";
 const PROGRAM: &str = "garbd";
 /// A service manager that does not say within this time whether a service runs is not asked again in that round.
 const ASK_S_MAX: u64 = 5;
-/// Among so many words of a command line the program's path is looked for.
-const PROGRAM_WORDS_MAX: usize = 8;
 
 /// What a running one was started with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,8 +95,7 @@ impl CommandLine {
     /// `garbd --help` of Galera 26.4.23; its parser (boost) takes unambiguous beginnings of long names, and values behind `=` or in
     /// the next word.
     pub fn of(words: &[String]) -> Option<Self> {
-        let is_program = |word: &String| word.rsplit('/').next() == Some(PROGRAM);
-        let at = words.iter().take(PROGRAM_WORDS_MAX).position(is_program)?;
+        let at = host::program_at(words, |name| name == PROGRAM)?;
         let mut line = Self::default();
         let mut words = words.iter().skip(at + 1);
         while let Some(word) = words.next() {
@@ -393,6 +390,18 @@ mod tests {
             assert_eq!(line(words).as_ref(), Some(&wished), "{words:?}");
         }
         assert_eq!(line(&["/usr/sbin/mariadbd", "-g", "orders"]), None);
+        for words in [
+            &["/bin/sh", "/usr/bin/garbd", "-g", "orders"][..],
+            &["sudo", "-u", "nobody", "/usr/bin/garbd", "-g", "orders"],
+            &["tail", "-f", "/var/log/garbd"],
+            &["vi", "/etc/default/garbd"],
+            &["/lib/ld-linux.so.2", "--library-path", "/b/garbd", "/bin/sleep", "garbd"],
+            &["/lib/ld-linux.so.2", "/usr/bin/tail", "/var/log/garbd"],
+            &["garbd.old"],
+            &[],
+        ] {
+            assert_eq!(line(words), None, "{words:?}");
+        }
         let config = line(&["garbd", "--cfg", "/etc/garbd.cnf"]).and_then(|line| line.config);
         assert_eq!(config.as_deref(), Some("/etc/garbd.cnf"));
     }

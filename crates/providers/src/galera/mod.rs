@@ -8,6 +8,7 @@ mod arbitrators;
 mod draft;
 mod equip;
 mod join;
+mod linked;
 mod plan;
 mod preflight;
 mod quorum;
@@ -22,6 +23,7 @@ use server::{Admits, GaleraFacts, NodeError, NodeView, PemSet, ProviderOptions, 
 
 use crate::plan::{PlanContent, PlanError};
 use crate::preflight::Check;
+use crate::proxies::Kept;
 use crate::steps::fail;
 use crate::topology::{Role, Topology};
 use crate::world::World;
@@ -72,6 +74,32 @@ impl Topology for Galera {
 
     fn revive(&self, world: &mut World<'_>) -> Result<(), StepError> {
         wait::revive(world)
+    }
+
+    fn drained_at(&self, node: &dyn WriteNode) -> Vec<Kept> {
+        steps::round::kept(node).unwrap_or_default()
+    }
+
+    fn give_up(&self, world: &mut World<'_>) -> Vec<String> {
+        let mut lines = Vec::new();
+        for name in world.names() {
+            match steps::round::strike_gone_proxies(world, &name) {
+                Ok(gone) => lines.extend(gone.into_iter().map(|one| {
+                    format!(
+                        "{name}: it was drained at the proxy {}, which is not in the inventory any more, and no change waits for that one now; if it is \
+                         still in use, there: set server {} state {}",
+                        one.proxy,
+                        one.server,
+                        one.was.word()
+                    )
+                })),
+                Err(StepError(why)) => lines.push(format!(
+                    "{name}: whether it is noted there as drained at a proxy that is not in the inventory any more was not seen: {}",
+                    why.replace('\n', " ")
+                )),
+            }
+        }
+        lines
     }
 
     fn standing(&self, node: &mut dyn WriteNode) -> String {

@@ -7,6 +7,7 @@ use change::StepError;
 use model::NodeName;
 use server::{Alive, GaleraFacts, NodeError, NodeView, ReadNode, WriteNode};
 
+use super::linked::{Linked, linked};
 use super::quorum;
 use super::steps::arbitrator::SURE_MS;
 use crate::files;
@@ -398,7 +399,7 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     }
 }
 
-/// Where each node stands, with the seqno of those that are down, too, as far as their files tell.
+/// Where each node and arbitrator stands, with the seqno of those that are down, too, as far as their files tell.
 fn standings(world: &mut World<'_>, views: &quorum::Views) -> Vec<String> {
     let mut lines = quorum::standings(views);
     for (line, (name, view)) in lines.iter_mut().zip(views) {
@@ -407,6 +408,21 @@ fn standings(world: &mut World<'_>, views: &quorum::Views) -> Vec<String> {
         {
             *line += &format!("; {}", seqno_on_disk(node));
         }
+    }
+    for (name, view) in world.arbitrator_views() {
+        lines.push(match view {
+            Err(error) => format!("{name} (arbitrator): {}", error.first_line()),
+            Ok(view) => {
+                let with_members = match linked(world, &name) {
+                    Linked::Yes(_) => "connected with members".to_owned(),
+                    Linked::No => "connected with no member".to_owned(),
+                    Linked::CannotTell(why) => {
+                        format!("whether it is connected with members was not seen ({why})")
+                    }
+                };
+                format!("{name} (arbitrator): runs, {with_members}, speaks {}", view.state())
+            }
+        });
     }
     lines
 }

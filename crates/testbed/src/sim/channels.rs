@@ -10,7 +10,7 @@ use std::path::Path;
 
 use server::{Channel, ChannelTls, Sessions, ThreadState};
 
-use super::disk::{MYSQL, ROOT};
+use super::disk::{MYSQL, ROOT, TCP_HEAD, TCP_TABLE};
 use super::process::{SYSTEMD_RESTART_MS, Server};
 use super::rng::Rng;
 use super::world::{DATA_DIR, DEFAULTS_FILE, SERVER_FILE, World};
@@ -534,7 +534,7 @@ fn write_option_files(server: &mut Server, index: usize) {
         ROOT,
         0o644,
     );
-    disk.put("/proc/net/tcp", "  sl  local_address rem_address   st\n", ROOT, 0o444);
+    disk.put(TCP_TABLE, TCP_HEAD, ROOT, 0o444);
     disk.put(
         SERVER_FILE,
         format!(

@@ -21,6 +21,10 @@ pub const MYSQL: u32 = 999;
 /// Whom the unit of garbd runs it as.
 pub const NOBODY: u32 = 65_534;
 
+/// Of the kernel, with its first line.
+pub const TCP_TABLE: &str = "/proc/net/tcp";
+pub const TCP_HEAD: &str = "  sl  local_address rem_address   st\n";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// `None` is a directory.
@@ -272,6 +276,11 @@ impl ReadHost for SimHost {
             }
             Some(Entry { bytes: Some(bytes), .. }) if bytes.len() as u64 > bytes_max => {
                 Err(fail("will not read", path)(io::Error::other("it is too large")))
+            }
+            // The kernel's table has what the world has.
+            Some(Entry { bytes: Some(mut bytes), .. }) if path == Path::new(TCP_TABLE) => {
+                bytes.extend(self.shared.borrow().tcp_rows(self.index).into_bytes());
+                Ok(Some(bytes))
             }
             Some(Entry { bytes, .. }) => Ok(bytes),
         }

@@ -138,6 +138,33 @@ impl World {
                 .any(|other| self.link(strict, other).is_some() && self.link(plain, other).is_some())
     }
 
+    /// What the kernel of a machine has of the links of its member: the one with the higher number has dialled.
+    pub(super) fn tcp_rows(&self, index: usize) -> String {
+        const PORT: u16 = 4567;
+        let address = |index: usize| -> std::net::Ipv4Addr {
+            self.servers[index].spec.address.parse().expect("simulated servers have addresses")
+        };
+        let hex = |index: usize, port: u16| {
+            format!("{:08X}:{port:04X}", u32::from_ne_bytes(address(index).octets()))
+        };
+        let dials_from = |dialler: usize, other: usize| {
+            let pid = self.servers[dialler].process.as_ref().map_or(0, |process| process.pid);
+            let number = (usize::try_from(pid).unwrap_or(0) * 16 + other) % 20_000;
+            40_000 + u16::try_from(number).unwrap_or(0)
+        };
+        let mut rows = String::new();
+        for other in (0..self.servers.len()).filter(|&other| self.link(index, other).is_some()) {
+            let (local, remote) = if index > other {
+                (hex(index, dials_from(index, other)), hex(other, PORT))
+            } else {
+                (hex(index, PORT), hex(other, dials_from(other, index)))
+            };
+            let uid = self.servers[index].uid();
+            rows += &format!("   9: {local} {remote} 01 00000000:00000000 00:00000000 00000000 {uid} 0 7\n");
+        }
+        rows
+    }
+
     fn speaks(&self, index: usize) -> Speaks {
         self.servers[index].live.as_ref().map_or(Speaks::Plain, |live| live.speaks)
     }

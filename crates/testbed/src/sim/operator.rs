@@ -143,7 +143,8 @@ impl Operator {
 
     pub fn abandon(&self) -> End {
         self.command(|_| {
-            roll::abandon(self, &self.settings, &mut |_| {})?;
+            let left = roll::abandon(self, &self.settings, &mut |_| {})?;
+            self.shared.borrow_mut().said.extend(left);
             *self.outcome.borrow_mut() = Some(Outcome::Complete);
             Ok(())
         })

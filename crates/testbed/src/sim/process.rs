@@ -12,7 +12,7 @@ use server::options::{self, Effective, Start};
 use server::{GaleraState, LiveSetting, Logins, NodeSpec, ProviderOptions};
 
 use super::channels::SimChannel;
-use super::disk::{Disk, MYSQL, NOBODY, ROOT};
+use super::disk::{Disk, MYSQL, NOBODY, ROOT, TCP_HEAD, TCP_TABLE};
 use super::world::{
     DATA_DIR, DEFAULTS_FILE, GARB_FILE, GARB_STATE_DIR, GARB_TLS_DIR, STATE_DIR, TLS_DIR, World,
 };
@@ -263,6 +263,7 @@ impl Server {
             ROOT,
             0o644,
         );
+        server.disk.put(TCP_TABLE, TCP_HEAD, ROOT, 0o444);
         server
     }
 

@@ -12,7 +12,7 @@ use server::accounts::{Account, AccountName, AccountTls};
 
 use super::channels::{Fleet, RETRY_MS};
 use super::clients::App;
-use super::disk::{Entry, MYSQL, ROOT};
+use super::disk::{Entry, MYSQL, ROOT, TCP_HEAD, TCP_TABLE};
 use super::fault::Faults;
 use super::hosts::Cut;
 use super::links::{Attempt, Gossip, Wire};
@@ -378,7 +378,7 @@ fn write_option_files(server: &mut Server, index: usize, addresses: &str) {
         0o644,
     );
     disk.make_dirs(Path::new("/etc/mysql/conf.d"), ROOT, 0o755);
-    disk.put("/proc/net/tcp", "  sl  local_address rem_address   st\n", ROOT, 0o444);
+    disk.put(TCP_TABLE, TCP_HEAD, ROOT, 0o444);
     disk.put(
         SERVER_FILE,
         "[server]\n\n[mysqld]\nuser = mysql\npid-file = /run/mysqld/mysqld.pid\ndatadir = /var/lib/mysql\nbind-address = 0.0.0.0\n",

@@ -2,7 +2,7 @@
 //! or a whole host stands still, the network between hosts is cut. `resume` or `undo` ends well, and no acknowledged write is lost.
 //!
 //! `SEALION_SEED=N` repeats the order of events. One round of it; with `SEALION_DEEP=1` every trouble, both ways on, and more by chance.
-//! `SEALION_TROUBLE=CutOff` then lets nothing else happen. A disk that is full on one host is only simulated: a lab's hosts have one file system.
+//! `SEALION_TROUBLE=CutOff` then lets nothing else happen, and `SEALION_DEEP_S=60` begins nothing new behind so many seconds. A disk that is full on one host is only simulated: a lab's hosts have one file system.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -235,7 +235,8 @@ fn deep_a_change_over_ssh_survives_every_trouble_both_ways() {
     }
     let _alone = lab_slot();
     let stage = Stage::new(seed());
-    let until = Instant::now() + DEEP;
+    let deep_s = std::env::var("SEALION_DEEP_S").ok().map(|text| text.parse().expect("seconds"));
+    let until = Instant::now() + deep_s.map_or(DEEP, Duration::from_secs);
     let mut rounds = 0;
     let only = std::env::var("SEALION_TROUBLE").ok();
     let is_wished = |trouble: &Trouble| only.as_ref().is_none_or(|only| format!("{trouble:?}") == *only);

@@ -1,6 +1,7 @@
 //! sealion on simulated and on real servers: one program, so that it is linked once.
 
 mod accounts_sim;
+mod arbitrators_sim;
 mod bench;
 mod bench_lab;
 mod fleets_sim;

@@ -5,7 +5,8 @@ use change::Direction;
 use model::{Change, Noun, Verb};
 use server::AdminState;
 use testbed::sim::proxy::HaProxy;
-use testbed::sim::{Fault, Instant, Rig, World};
+
+use testbed::sim::{End, Fault, Instant, Operator, Rig, World};
 
 const SEED: u64 = 11;
 
@@ -267,6 +268,65 @@ fn who_abandons_a_change_is_told_what_is_drained_where() {
     let topology = world.topology;
     let said = topology.standing(&mut *world.nodes[1]);
     assert!(said.contains("at the proxy inner: set server galera/db2 state ready"), "{said}");
+}
+
+/// Found by an outsider: neither resume nor undo could end a change whose node was drained at a proxy that is gone.
+#[test]
+fn a_node_that_was_drained_at_a_proxy_that_is_gone_is_freed_by_abandon() {
+    let base = rig();
+    // As far as the stop of n2, and as far as its return.
+    for what in ["stop", "proxy ready"] {
+        let rehearsal = base.fork(SEED);
+        rehearsal.arm(None);
+        let one = Operator::new(&rehearsal, "root@db1");
+        assert!(one.apply(&one.plan(&enable()).expect("a plan")).is_complete());
+        let at = at(&rehearsal.trace(), what);
+
+        let rig = base.fork(SEED);
+        let one = Operator::new(&rig, "root@db1");
+        let plan = one.plan(&enable()).expect("a plan");
+        rig.arm(Some((at, Fault::KillSealion)));
+        assert_eq!(one.apply(&plan), End::Killed, "{what}");
+        rig.arm(None);
+        rig.shared.borrow_mut().proxies.remove(0);
+        for wish in [Direction::Forward, Direction::Back] {
+            let why = one.go_on(Some(wish)).text();
+            assert!(
+                why.contains("drained at the proxy edge, which is not in the inventory")
+                    && why.contains("sealion abandon"),
+                "{what}: {why}"
+            );
+        }
+        assert!(one.abandon().is_complete());
+        let said = rig.texts();
+        assert!(said.contains("set server galera/db2 state ready"), "{what}: {said}");
+        let is_desynced = rig.shared.borrow().servers[1].desync > 0;
+        if is_desynced || what == "stop" {
+            assert!(said.contains("SET GLOBAL wsrep_desync=OFF"), "{what}: {said}");
+        }
+        // What is left out of service at the proxy that is there is said plainly, when the change is closed and before the next one.
+        assert!(said.contains("at the proxy inner: set server galera/db2 state ready"), "{what}: {said}");
+        let why = one.plan(&enable()).expect_err("refused").to_string();
+        assert!(
+            why.contains("for a change that was abandoned; there: set server galera/db2 state ready"),
+            "{what}: {why}"
+        );
+        rig.shared.borrow_mut().proxies[0].set(1, AdminState::Ready);
+        rig.shared.borrow_mut().set_desync(1, false);
+        // Undo had put its file back, and it runs with something else: the next plan asks for a restart.
+        rig.shared.borrow_mut().stop(1);
+        rig.shared.borrow_mut().start(1);
+        rig.shared.borrow_mut().advance_until(60_000, World::is_whole);
+        let plan = one.plan(&enable()).expect("a plan");
+        let end = one.apply(&plan);
+        assert!(end.is_complete(), "{what}: {end:?}");
+        let world = rig.shared.borrow();
+        assert_eq!(world.violations, Vec::<String>::new(), "{what}");
+        assert!(world.is_whole(), "{what}");
+        let noted = world.servers.iter().filter(|one| one.disk.text("/var/lib/sealion/drained").is_some());
+        assert_eq!(noted.count(), 0, "{what}");
+        assert_eq!(world.proxies[0].admin, [AdminState::Ready; 3], "{what}: the proxy that is still there");
+    }
 }
 
 /// Between the drain and the node's return a person takes it out for good.

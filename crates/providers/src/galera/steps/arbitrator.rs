@@ -1,5 +1,7 @@
 //! One arbitrator of a round: the file of its start script, then stopped, started, and counted by every node again.
 
+use std::collections::BTreeSet;
+
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,7 @@ use server::{Alive, GaleraFacts, NodeError, ReadMember};
 use super::round::{has_ended, unsound, word};
 use crate::edit::{Edit, FileEdit, FileStand};
 use crate::files::finish_placing;
+use crate::galera::linked::{Linked, linked};
 use crate::galera::quorum;
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::{World, sleep};
@@ -131,12 +134,14 @@ fn has_left(world: &mut World<'_>, name: &NodeName) -> Result<bool, StepError> {
     }
 }
 
-/// Until its process runs and every node counts all members, for `steady_ms` without a break.
+/// Until its process runs and every node counts all members, this one among them, for `steady_ms` without a break.
 fn is_counted(world: &mut World<'_>, name: &NodeName, steady_ms: u64) -> Result<(), StepError> {
     let members = world.members();
     let began = world.member(name)?.now_ms();
     let mut counted_since = None;
     let mut gone_since = None;
+    // Connections with members that it has had since then.
+    let mut kept: Option<BTreeSet<_>> = None;
     loop {
         let now = world.member(name)?.now_ms();
         let alive = world.member(name)?.alive();
@@ -148,15 +153,46 @@ fn is_counted(world: &mut World<'_>, name: &NodeName, steady_ms: u64) -> Result<
             gone_since = None;
         }
         let views = world.views();
-        let missing = views.iter().find_map(|(node, view)| match view {
+        let mut missing = views.iter().find_map(|(node, view)| match view {
             Ok(view) if view.is_primary() && view.cluster_size() >= members => None,
             Ok(view) => {
                 Some(format!("{node} is in a {} component of {}", view.cluster_status(), view.cluster_size()))
             }
             Err(error) => Some(error.first_line()),
         });
+        // Another garbd makes the number up as well: it must be this one.
+        let mut not_seen = None;
+        if missing.is_none() && alive == Alive::Yes {
+            match linked(world, name) {
+                Linked::Yes(ends) => {
+                    let same: BTreeSet<_> = match &kept {
+                        Some(kept) => kept.intersection(&ends).copied().collect(),
+                        None => ends.clone(),
+                    };
+                    if same.is_empty() {
+                        missing =
+                            Some(format!("each connection of {name} with another member ended at once"));
+                        kept = Some(ends);
+                    } else {
+                        kept = Some(same);
+                    }
+                }
+                Linked::No => {
+                    missing = Some(format!(
+                        "the nodes count {members} members, and {name} is connected with none of them: another garbd, which the inventory does \
+                         not name, has joined"
+                    ));
+                }
+                Linked::CannotTell(why) => not_seen = Some(why),
+            }
+        }
         if missing.is_none() && alive == Alive::Yes {
             if now - *counted_since.get_or_insert(now) >= steady_ms {
+                if let Some(why) = not_seen {
+                    let note = format!("that {name} is among the {members} members was not seen: {why}");
+                    world.say(&note);
+                    world.notes.push(note);
+                }
                 return Ok(());
             }
         } else {
@@ -243,7 +279,8 @@ impl StepKind for Arbitrator {
         }
         let letter = round.wanted(direction);
         if differs(world, &name, letter)?.is_none() {
-            return Ok(if stand.is_so(direction) {
+            // One that runs so and is no member is waited for, and started again by nobody.
+            return Ok(if stand.is_so(direction) && linked(world, &name) != Linked::No {
                 StepCheck::AlreadyDone(format!("runs {} already", word(letter)))
             } else {
                 StepCheck::Ready

@@ -98,7 +98,8 @@ const DRAINED: &str = " drained";
 /// What the marker says.
 #[derive(Debug, Default)]
 struct Marked {
-    is_drained: bool,
+    /// The step that has drained it, and whether it came to the end of that.
+    step: String,
     /// How the proxies had the node before.
     kept: Vec<Kept>,
 }
@@ -109,7 +110,7 @@ fn marked(node: &dyn WriteNode) -> Result<Option<Marked>, StepError> {
     };
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
-    let is_drained = lines.next().is_some_and(|step| step.ends_with(DRAINED));
+    let step = lines.next().unwrap_or_default().to_owned();
     let kept = lines.map(|line| {
         Kept::of_line(line).ok_or_else(|| {
             fail(format!(
@@ -122,7 +123,7 @@ fn marked(node: &dyn WriteNode) -> Result<Option<Marked>, StepError> {
             ))
         })
     });
-    Ok(Some(Marked { is_drained, kept: kept.collect::<Result<_, _>>()? }))
+    Ok(Some(Marked { step, kept: kept.collect::<Result<_, _>>()? }))
 }
 
 pub fn mark(node: &mut dyn WriteNode, step: &str, kept: &[Kept]) -> Result<(), StepError> {
@@ -155,6 +156,18 @@ pub fn out_at_proxies(node: &dyn WriteNode) -> Vec<(String, String, &'static str
     ours.map(|one| (one.proxy, one.server.to_string(), one.was.word())).collect()
 }
 
+/// Strikes from the marker what names a proxy that the inventory does not have any more: no change could set anything back there, so none
+/// would ever end. Returns what was struck.
+pub fn strike_gone_proxies(world: &mut World<'_>, name: &NodeName) -> Result<Vec<Kept>, StepError> {
+    let Some(marked) = marked(world.node(name)?)? else { return Ok(vec![]) };
+    let (there, gone): (Vec<Kept>, Vec<Kept>) =
+        marked.kept.into_iter().partition(|one| world.proxies.iter().any(|proxy| proxy.name() == one.proxy));
+    if !gone.is_empty() {
+        mark(world.node(name)?, &marked.step, &there)?;
+    }
+    Ok(gone)
+}
+
 /// Why a node that does not answer, and is not known to be down, may not be stopped; nothing, if sealion has drained it and
 /// every other node knows that it is no member.
 fn reasons_against_silent(
@@ -163,7 +176,7 @@ fn reasons_against_silent(
     views: &quorum::Views,
     round: &RoundParams,
 ) -> Result<Vec<String>, StepError> {
-    let was_drained = marked(world.node(name)?)?.is_some_and(|marked| marked.is_drained);
+    let was_drained = marked(world.node(name)?)?.is_some_and(|marked| marked.step.ends_with(DRAINED));
     if was_drained && quorum::is_no_member(name, views) {
         return Ok(quorum::may_start(name, views, true, round.allowed()));
     }

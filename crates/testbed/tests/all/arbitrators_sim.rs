@@ -1,0 +1,86 @@
+//! Which garbd the nodes count: another one makes the number up as well as the one of the inventory.
+
+use change::Direction;
+use model::{Change, Noun, Verb};
+use testbed::sim::{Rig, World};
+
+const SEED: u64 = 31;
+const GARB: usize = 3;
+
+fn enable() -> Change {
+    Change::new(Verb::Enable, Noun::ALL)
+}
+
+/// Longer than any step waits.
+const LONG_MS: u64 = 3_600_000;
+
+/// Three nodes and `garb1`; a change as far as the moment at which `garb1` was started anew.
+fn restarted(moment: &str) -> Rig {
+    let rig = Rig::on(World::cluster_with_arbitrator(SEED, 3)).fork(SEED);
+    rig.apply_until(&enable(), moment);
+    rig
+}
+
+/// From now on `garb1` reaches no node, and another garbd has its place.
+fn is_replaced(rig: &Rig) {
+    let mut world = rig.shared.borrow_mut();
+    world.cut_off(GARB, LONG_MS);
+    world.advance(20_000);
+    world.strange_arbitrators = 1;
+    assert_eq!((0..3).map(|node| world.cluster_size(node)).collect::<Vec<_>>(), [4; 3]);
+    assert!(world.servers[GARB].process.is_some(), "it runs, and is no member");
+}
+
+fn is_back(rig: &Rig) {
+    let mut world = rig.shared.borrow_mut();
+    world.cuts.clear();
+    world.strange_arbitrators = 0;
+    world.advance_until(60_000, World::is_whole);
+}
+
+/// Found by an outsider.
+#[test]
+fn another_garbd_is_not_taken_for_the_one_that_was_started() {
+    for wish in [Direction::Forward, Direction::Back] {
+        let rig = restarted("E2.garb1:verifying");
+        is_replaced(&rig);
+        let end = rig.resume(Some(wish));
+        let why = end.text();
+        assert!(!end.is_complete(), "{wish:?}: {end:?}");
+        // Going back it is stopped first, and its place is taken all the same.
+        let expected = if wish == Direction::Back {
+            "another garbd of this cluster"
+        } else {
+            "connected with none of them"
+        };
+        assert!(why.contains("garb1") && why.contains(expected), "{wish:?}: {why}");
+        is_back(&rig);
+        let end = rig.resume(Some(wish));
+        assert!(end.is_complete(), "{wish:?}: {end:?}");
+        assert_eq!(rig.shared.borrow().violations, Vec::<String>::new());
+    }
+}
+
+/// What cannot be seen is said, and stops nobody: the number is right.
+#[test]
+fn an_arbitrator_whose_machine_does_not_tell_its_connections_is_said_not_to_be_seen() {
+    let rig = restarted("E2.garb1:acting");
+    rig.shared.borrow_mut().servers[GARB].disk.unreadable.push("/proc/net/tcp".into());
+    assert!(rig.resume(None).is_complete());
+    let said = rig.texts();
+    assert!(said.contains("that garb1 is among the 4 members was not seen"), "{said}");
+}
+
+#[test]
+fn who_is_told_that_the_cluster_did_not_come_back_reads_where_the_arbitrators_stand() {
+    let rig = restarted("E2.garb1:verifying");
+    {
+        let mut world = rig.shared.borrow_mut();
+        for node in 0..3 {
+            world.cut_off(node, LONG_MS);
+        }
+        world.advance(20_000);
+    }
+    let why = rig.resume(None).text();
+    assert!(why.contains("garb1 (arbitrator): runs, connected with no member, speaks dynamic"), "{why}");
+}
