@@ -2,15 +2,12 @@
 
 use std::path::Path;
 
-use formats::shell_vars::SHELL_FILE_BYTES_MAX;
 use model::{NodeName, Noun, Verb};
 use server::arbitrator::OPTIONS;
 use server::{ArbitratorView, GaleraFacts, GaleraState, NodeError, WriteArbitrator};
 
-use super::{Problem, Seen, managed, place, problem};
+use super::{Problem, Seen, place, problem};
 use crate::world::World;
-
-const FILE_BYTES_MAX: u64 = SHELL_FILE_BYTES_MAX as u64;
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let counted = seen.up().map(|(_, view)| view.arbitrators()).max().unwrap_or(0);
@@ -126,9 +123,6 @@ fn of_running(
     let dir = spec.defaults_file.parent().unwrap_or(Path::new("/")).to_owned();
     let dirs = [spec.tls_dir.clone(), spec.state_dir.clone(), dir];
     problems.extend(place::unwritable(name, arbitrator.host(), &dirs));
-    if let Ok(Some(bytes)) = arbitrator.host().read(&spec.defaults_file, FILE_BYTES_MAX) {
-        problems.extend(managed::written_by(name, &spec.defaults_file, &bytes));
-    }
     match arbitrator.file_options() {
         Ok(options) if options != view.options => problems.push(problem(
             name,
