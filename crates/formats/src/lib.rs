@@ -2,12 +2,14 @@
 //!
 //! This crate knows no file system, no socket and no clock: a buffer comes in, a value or an error goes out. Who reads
 //! the file, and with which rights, is decided above. Start with [`optfile`] (one option file), [`mylogin`]
-//! (`.mylogin.cnf`), [`settings`] (what applications keep their settings in), [`shell_vars`] (`/etc/default/garb`), or, of what a server keeps, [`innodb`],
+//! (`.mylogin.cnf`), [`settings`] (what applications keep their settings in), [`shell_vars`] (`/etc/default/garb`), [`gzip`] (changelogs of
+//! packages), or, of what a server keeps, [`innodb`],
 //! [`binlog`] and [`aria`], or, of what backup tools write, [`xbstream`], [`xbcrypt`], [`qpress`] and [`lz4`].
 
 pub mod aria;
 pub mod binlog;
 mod bytes;
+pub mod gzip;
 pub mod innodb;
 pub mod lz4;
 pub mod mylogin;

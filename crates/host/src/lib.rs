@@ -191,6 +191,9 @@ pub trait ReadHost {
     /// # Errors
     /// It does not say, or not within `limit`.
     fn version_of(&self, program: &Path, limit: Duration) -> Result<Option<String>, HostError>;
+    /// The first text in a program or library that is `mark` with a digit behind it, to its end: `OpenSSL 3.0.19 27 Jan 2026`.
+    /// `None`: there is no such text, or no such file.
+    fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError>;
 }
 
 /// A lock on a host; let go when this value is dropped, or when the process that holds it ends.

@@ -192,6 +192,45 @@ impl ReadHost for Local {
         })?;
         Ok(Some(said.trim().to_owned()))
     }
+
+    fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError> {
+        let Some(file) = maybe(File::open(path)).map_err(fail("cannot read", path))? else { return Ok(None) };
+        first_text(file.take(PROGRAM_BYTES_MAX), mark.as_bytes()).map_err(fail("cannot read", path))
+    }
+}
+
+/// A statically linked server has some 100 MB, and twice that with symbols.
+const PROGRAM_BYTES_MAX: u64 = 512 << 20;
+const TEXT_BYTES_MAX: usize = 80;
+
+/// Pieces overlap, so that a text that lies over the end of one is found in the next.
+fn first_text(mut file: impl Read, mark: &[u8]) -> io::Result<Option<String>> {
+    const PIECE_BYTES: usize = 1 << 20;
+    let mut window: Vec<u8> = Vec::with_capacity(PIECE_BYTES + TEXT_BYTES_MAX + mark.len());
+    loop {
+        let more = (&mut file).take(PIECE_BYTES as u64).read_to_end(&mut window)?;
+        if let Some(text) = text_behind(&window, mark, more == 0) {
+            return Ok(Some(text));
+        }
+        if more == 0 {
+            return Ok(None);
+        }
+        let kept = window.len().saturating_sub(TEXT_BYTES_MAX + mark.len());
+        window.drain(..kept);
+    }
+}
+
+/// `is_end`: nothing comes behind these bytes. Before, a text that may go on is left for later.
+fn text_behind(bytes: &[u8], mark: &[u8], is_end: bool) -> Option<String> {
+    let text = memchr::memmem::find_iter(bytes, mark).find_map(|at| {
+        let text = bytes.get(at..)?;
+        text.get(mark.len()).filter(|byte| byte.is_ascii_digit())?;
+        Some(text)
+    })?;
+    let is_text = |byte: &u8| matches!(byte, b' '..=b'~');
+    let length = text.iter().take(TEXT_BYTES_MAX).take_while(|byte| is_text(byte)).count();
+    (is_end || length < text.len() || length == TEXT_BYTES_MAX)
+        .then(|| String::from_utf8_lossy(text.get(..length).unwrap_or_default()).trim_end().to_owned())
 }
 
 /// Of a program in `PREFIX/usr/sbin` or `PREFIX/bin`.
@@ -573,6 +612,27 @@ impl WriteHost for Local {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_is_found_in_a_library_also_where_it_lies_over_two_pieces() {
+        let mark = b"OpenSSL ";
+        for (before, text, found) in [
+            (3, &b"OpenSSL 3.0.19 27 Jan 2026\0more"[..], Some("OpenSSL 3.0.19 27 Jan 2026")),
+            ((1 << 20) - 10, b"OpenSSL 1.1.1w  11 Sep 2023\0", Some("OpenSSL 1.1.1w  11 Sep 2023")),
+            ((1 << 20) - 3, b"OpenSSL 1.1.1w", Some("OpenSSL 1.1.1w")),
+            (0, b"OpenSSL default\0OpenSSL 3.5.1\n", Some("OpenSSL 3.5.1")),
+            (9, b"OpenSSL default\0", None),
+            (0, b"", None),
+        ] {
+            let bytes = [vec![0; before], text.to_vec()].concat();
+            assert_eq!(first_text(&bytes[..], mark).expect("read").as_deref(), found, "{before}");
+        }
+        let long = [&b"OpenSSL 3"[..], &[b'x'; 200]].concat();
+        assert_eq!(first_text(&long[..], mark).expect("read").map(|text| text.len()), Some(TEXT_BYTES_MAX));
+        let own = Local.text_in(Path::new("/nowhere/libcrypto.so.3"), "OpenSSL ").expect("absent");
+        assert_eq!(own, None);
+        assert!(Local.text_in(Path::new("/"), "OpenSSL ").is_err(), "a directory is not read");
+    }
 
     #[test]
     fn a_link_to_a_directory_is_not_removed() {

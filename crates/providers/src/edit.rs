@@ -424,6 +424,29 @@ impl FileEdit {
     }
 }
 
+/// What a file has after all of these edits, one after the other, as a file of its own; and the options that it has no more. Values of
+/// password options are not shown.
+///
+/// # Errors
+/// A value cannot stand in a file of that form.
+pub fn outcome(form: Form, name: &str, edits: &[Edit]) -> Result<(String, Vec<String>), String> {
+    let bytes = apply(form, b"", name, edits)?;
+    let after = Parsed::of(form, &bytes, name)?;
+    let mut removed: Vec<String> = Vec::new();
+    for edit in edits {
+        let option = match (edit, form) {
+            (Edit::Set { .. }, _) => continue,
+            (Edit::Remove { key, .. }, Form::ShellVars) => key.clone(),
+            (Edit::Remove { group, key }, Form::Options) => format!("[{group}] {key}"),
+            (Edit::RemoveGroup { group }, _) => format!("[{group}]"),
+        };
+        if matches!(was_of(&after, edit), Was::Absent | Was::NoGroup) && !removed.contains(&option) {
+            removed.push(option);
+        }
+    }
+    Ok((redact(&bytes), removed))
+}
+
 /// A unified diff in which the values of password options are not shown.
 pub fn redacted_diff(file: &Path, before: &[u8], after: &[u8]) -> String {
     unified::diff(&file.display().to_string(), &redact(before), &redact(after))
@@ -448,6 +471,36 @@ mod tests {
         .expect("a fine file");
         let diff = redacted_diff(Path::new("/etc/my.cnf"), before, &after);
         assert!(diff.contains("+ssl_ca=/etc/ca.pem") && !diff.contains("hunter2"), "{diff}");
+    }
+
+    #[test]
+    fn what_several_edits_leave_is_a_file_of_its_own() {
+        let set = |group: &str, key: &str, value: &str| Edit::Set {
+            group: group.into(),
+            key: key.into(),
+            value: value.into(),
+        };
+        let remove = |key: &str| Edit::Remove { group: "mysqld".into(), key: key.into() };
+        let edits = [
+            set("mysqld", "wsrep_provider_options", "socket.dynamic=YES"),
+            remove("ssl_ca"),
+            remove("ssl_cert"),
+            set("sst", "tkey", "/etc/key.pem"),
+            set("mysqld", "wsrep_provider_options", "socket.ssl=YES;a=b"),
+            set("mysqld", "ssl_cert", "/etc/cert.pem"),
+            set("client", "password", "hunter2"),
+        ];
+        let (text, removed) = outcome(Form::Options, "/etc/my.cnf", &edits).expect("plain values");
+        for line in ["[mysqld]", "socket.ssl=YES;a=b", "ssl_cert=/etc/cert.pem", "[sst]", "tkey=/etc/key.pem"]
+        {
+            assert!(text.contains(line), "{line}: {text}");
+        }
+        assert!(!text.contains("socket.dynamic") && !text.contains("hunter2"), "{text}");
+        assert_eq!(removed, ["[mysqld] ssl_ca"]);
+        let (text, _) =
+            outcome(Form::ShellVars, "/etc/default/garb", &[set("", "GALERA_OPTIONS", "a=b; c=d")])
+                .expect("plain values");
+        assert_eq!(text.trim(), "GALERA_OPTIONS=\"a=b; c=d\"");
     }
 
     #[test]

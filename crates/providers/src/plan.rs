@@ -4,7 +4,7 @@ use model::{Change, NodeName, Plan, Step, StepId, StepNature};
 use thiserror::Error;
 
 use crate::needs;
-use crate::preflight::{Problem, preflight};
+use crate::preflight::{Problem, managed, preflight, tls_library};
 use crate::proxies;
 use crate::world::World;
 
@@ -72,6 +72,11 @@ pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Re
     let topology = world.topology;
     let content = topology.plan(world, change)?;
     let made_unix_ms = world.clock.unix_ms();
+    let mut impact = content.impact;
+    if content.steps.iter().any(|step| !step.no_op && !step.only_looks) {
+        impact.extend(managed::told(world));
+        impact.extend(tls_library::told(world));
+    }
     Ok(Plan {
         id: plan_id(made_unix_ms, change),
         sequence: 0,
@@ -81,7 +86,7 @@ pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Re
         made_unix_ms,
         sealion_version: sealion_version.into(),
         state_hash: content.state_hash,
-        impact: content.impact,
+        impact,
         rights: content.rights,
         steps: content.steps,
     })
@@ -97,6 +102,7 @@ pub fn propose(
     let mut problems = preflight(world, change);
     let planned = plan(world, change, sealion_version);
     if let Ok(plan) = &planned {
+        managed::advise(&mut problems, plan);
         let to_do = || plan.steps.iter().filter(|step| !step.no_op);
         problems.extend(needs::lacking(world, to_do()));
         problems.extend(needs::unseen(world, to_do()));

@@ -12,6 +12,7 @@ use trust::KeyKind;
 
 use crate::journal_copies::JournalCopies;
 use crate::needs;
+use crate::preflight::tls_library::Libraries;
 use crate::steps;
 use crate::topology::Topology;
 
@@ -86,6 +87,10 @@ pub struct World<'a> {
     pub plan_id: String,
     /// Versions that we have not run ourselves may be changed.
     pub allow_untested: bool,
+    /// Files that another tool writes may be changed.
+    pub accept_managed: bool,
+    /// A TLS library with a fault that is known is accepted.
+    pub skip_openssl_check: bool,
     /// Clients that were not seen may be cut off by require_secure_transport.
     pub accept_unknown_clients: bool,
     /// Accounts that a change leaves as they are.
@@ -110,6 +115,10 @@ pub struct Recent {
     pub(crate) copies: JournalCopies,
     /// When all servers were last asked for their clocks, by this machine's.
     pub(crate) clocks_unix_ms: Option<u64>,
+    /// As the checks before a plan have seen them.
+    pub(crate) tls_libraries: Libraries,
+    /// Files of other tools that may be changed.
+    pub(crate) managed: Vec<(NodeName, PathBuf)>,
     /// The place of the node that was asked for last.
     node_at: usize,
 }

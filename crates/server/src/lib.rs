@@ -19,6 +19,7 @@ pub mod replication;
 pub mod rights;
 pub mod sessions;
 pub mod sst;
+pub mod tls_library;
 pub mod view;
 
 pub use arbitrator::{ArbitratorView, LiveArbitrator, ReadArbitrator, WriteArbitrator};

@@ -32,7 +32,7 @@ pub fn unix_of(text: &str) -> Option<i64> {
     Some(days * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
-/// `SHOW GLOBAL VARIABLES` and the `wsrep_%`, `Ssl_%` and `Uptime` rows of `SHOW GLOBAL STATUS`.
+/// `SHOW GLOBAL VARIABLES` and the `wsrep_%`, `Ssl_%`, `Tls_library_version` and `Uptime` rows of `SHOW GLOBAL STATUS`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeView {
     pub variables: BTreeMap<String, String>,

@@ -108,6 +108,16 @@ pub struct PlanOptions {
     /// Change servers of a version that sealion was not tested with
     #[arg(long)]
     pub allow_untested: bool,
+    /// Change files that Ansible, Puppet or another tool writes
+    ///
+    /// Change files that Ansible, Puppet, an operator or another tool writes. Its template needs the same lines before its next run.
+    #[arg(long, hide_short_help = true)]
+    pub accept_managed: bool,
+    /// Change servers although their OpenSSL has a known fault
+    ///
+    /// Change servers although the TLS library that they, or garbd, run with has a known fault. The plan names library, fault and source.
+    #[arg(long, hide_short_help = true)]
+    pub skip_openssl_check: bool,
 }
 
 /// What holds a change between two of its steps. In no short help: it has a screen only.
@@ -167,6 +177,8 @@ fn settings(how: &PlanOptions) -> Settings {
         key: how.bits.map_or(KeyKind::EcP256, |bits| KeyKind::Rsa { bits }),
         leaf_days: how.leaf_days,
         allow_untested: how.allow_untested,
+        accept_managed: how.accept_managed,
+        skip_openssl_check: how.skip_openssl_check,
         leave_accounts: how.leave.clone(),
         force_accounts: how.force.clone(),
         ..settings_of(&how.running)

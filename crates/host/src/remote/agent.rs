@@ -224,6 +224,10 @@ impl Agent {
                     None => Answer::Absent,
                 }
             }
+            Request::TextIn { path, mark } => match Local.text_in(&path.0, mark)? {
+                Some(text) => Answer::Text { text },
+                None => Answer::Absent,
+            },
             Request::Write { path, mode, owner } => done(Local.write(&path.0, payload, *mode, *owner))?,
             Request::Replace { path, expected_bytes } => {
                 let at = usize::try_from(*expected_bytes).unwrap_or(usize::MAX);

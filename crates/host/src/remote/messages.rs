@@ -86,6 +86,10 @@ pub enum Request {
         program: FarPath,
         limit_ms: u64,
     },
+    TextIn {
+        path: FarPath,
+        mark: String,
+    },
     /// A connection, whose bytes then pass as a stream. `only_own`: nowhere but to an address of that machine.
     Dial {
         to: DialTarget,
@@ -157,6 +161,7 @@ impl Request {
             | Self::Writable { .. }
             | Self::ServiceState { .. }
             | Self::VersionOf { .. }
+            | Self::TextIn { .. }
             | Self::Dial { .. }
             | Self::Capture { .. }
             | Self::CaptureEnd { .. } => false,

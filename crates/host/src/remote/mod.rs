@@ -411,6 +411,15 @@ impl ReadHost for Remote {
             other => Err(self.odd(&other)),
         }
     }
+
+    fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError> {
+        let request = Request::TextIn { path: path.into(), mark: mark.into() };
+        match self.host_call(request, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::Text { text } => Ok(Some(text)),
+            Answer::Absent => Ok(None),
+            other => Err(self.odd(&other)),
+        }
+    }
 }
 
 /// A lock that an agent holds for us; it ends with the agent too.

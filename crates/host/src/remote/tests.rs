@@ -34,6 +34,7 @@ fn answers(host: &dyn ReadHost, path: &Path) -> Vec<String> {
         format!("{:?}", host.facts(path).map_err(|error| error.to_string())),
         format!("{:?}", host.list(path).map_err(|error| error.to_string())),
         format!("{:?}", host.writable(path).map_err(|error| error.to_string())),
+        format!("{:?}", host.text_in(path, "a").map_err(|error| error.to_string())),
     ]
 }
 

@@ -7,7 +7,10 @@ pub mod elsewhere;
 pub mod managed;
 pub mod place;
 pub mod service_commands;
+pub mod tls_library;
 pub mod trust_files;
+
+use std::path::PathBuf;
 
 use model::{Change, NodeName};
 use server::{NodeError, NodeView};
@@ -21,6 +24,8 @@ pub struct Problem {
     pub what: String,
     pub why: String,
     pub next: String,
+    /// The file, where it is that another tool writes it: what the file has to have is told too, once that is planned.
+    pub managed: Option<PathBuf>,
 }
 
 impl std::fmt::Display for Problem {
@@ -84,6 +89,7 @@ pub fn problem(
         what: what.into(),
         why: one_reason(&why.into()),
         next: next.into(),
+        managed: None,
     }
 }
 

@@ -8,7 +8,7 @@ use server::{Channel, NodeSpec, ThreadState, Trust};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::preflight::{
     Check, NOUNS, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
-    service_commands, trust_files, unreadable_options,
+    service_commands, tls_library, trust_files, unreadable_options,
 };
 use crate::world::World;
 
@@ -24,6 +24,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("place", place::check),
     ("trust-files", trust_files::check),
     ("clocks", clocks::check),
+    ("tls-library", tls_library::check),
 ];
 
 fn nouns(_: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {

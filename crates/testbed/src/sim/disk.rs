@@ -12,6 +12,7 @@ use host::{
 use server::options::Source;
 
 use super::hosts::InFlight;
+use super::tls_library;
 use super::world::{Shared, World};
 
 /// The user that sealion runs as.
@@ -205,7 +206,7 @@ pub struct SimHost {
     pub index: usize,
 }
 
-fn fail(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> HostError {
+pub(super) fn fail(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> HostError {
     let path = path.to_owned();
     move |source| HostError::File { what: what.into(), path, source }
 }
@@ -259,6 +260,7 @@ impl SimHost {
 
     fn readable(&self, path: &Path) -> Result<PathBuf, HostError> {
         self.shared.reach_host(self.index)?;
+        let path = &tls_library::behind_root(&self.shared.borrow().servers[self.index], path);
         if self.look(|disk| disk.is_unreadable(path)) {
             return Err(fail("cannot read", path)(io::Error::other("Input/output error")));
         }
@@ -270,7 +272,7 @@ impl ReadHost for SimHost {
     fn read(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError> {
         let target = self.readable(path)?;
         match self.look(|disk| disk.entries.get(&target).cloned()) {
-            None => Ok(None),
+            None => tls_library::proc(&self.shared.borrow().servers[self.index], &target),
             Some(Entry { bytes: None, .. }) => {
                 Err(fail("cannot read", path)(io::Error::from(io::ErrorKind::IsADirectory)))
             }
@@ -317,7 +319,7 @@ impl ReadHost for SimHost {
     }
 
     fn list(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError> {
-        self.shared.reach_host(self.index)?;
+        let dir = &self.readable(dir)?;
         self.look(|disk| disk.list_dir(dir)).map_err(fail("cannot list", dir))
     }
 
@@ -358,6 +360,12 @@ impl ReadHost for SimHost {
             what: format!("{} --version", program.display()),
             why: "it was killed".into(),
         })
+    }
+
+    fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError> {
+        let bytes = self.read(path, u64::MAX)?;
+        let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Ok(text.and_then(|text| text.lines().find(|line| line.starts_with(mark)).map(str::to_owned)))
     }
 }
 

@@ -24,6 +24,7 @@ pub mod process;
 pub mod proxy;
 pub mod rig;
 pub mod rng;
+pub mod tls_library;
 pub mod transfer;
 pub mod world;
 

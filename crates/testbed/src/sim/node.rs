@@ -160,6 +160,7 @@ fn view_of(world: &World, index: usize) -> NodeView {
     for (key, value) in [
         ("version", "10.11.19-MariaDB-deb12"),
         ("version_comment", "Debian 12"),
+        ("version_ssl_library", server.tls_library.says.as_str()),
         ("datadir", "/var/lib/mysql/"),
         ("ssl_ca", ssl_ca.as_str()),
         ("ssl_cert", ssl_cert.as_str()),

@@ -88,6 +88,8 @@ impl Operator {
                 leaf_days: rig.leaf_days,
                 limits: rig.limits,
                 allow_untested: rig.allow_untested,
+                accept_managed: rig.accept_managed,
+                skip_openssl_check: rig.skip_openssl_check,
                 accept_unknown_clients: rig.accept_unknown_clients,
                 accept_unproven: rig.accept_unproven,
                 leave_accounts: rig.leave_accounts.clone(),

@@ -13,6 +13,7 @@ use server::{GaleraState, LiveSetting, Logins, NodeSpec, ProviderOptions};
 
 use super::channels::SimChannel;
 use super::disk::{Disk, MYSQL, NOBODY, ROOT, TCP_HEAD, TCP_TABLE};
+use super::tls_library::{self, SimLibrary};
 use super::world::{
     DATA_DIR, DEFAULTS_FILE, GARB_FILE, GARB_STATE_DIR, GARB_TLS_DIR, STATE_DIR, TLS_DIR, World,
 };
@@ -137,6 +138,7 @@ pub struct Server {
     pub is_told_to_stop: bool,
     /// What its program says to `--version`; `None`: nothing.
     pub program_version: Option<String>,
+    pub tls_library: SimLibrary,
     /// It was laid out beside the cluster and is no member, unless somebody has made it one.
     pub is_spare: bool,
     /// `wsrep_sst_donor`.
@@ -192,10 +194,13 @@ impl Server {
             drain: None,
             undrain: None,
         };
+        let mut disk = Disk::new();
+        disk.put(tls_library::LIBRARY, tls_library::VERSION, ROOT, 0o644);
+        disk.put(tls_library::LIBRARY_LIST, format!("/.\n{}\n", tls_library::LIBRARY), ROOT, 0o644);
         Self {
             spec,
             is_arbitrator: false,
-            disk: Disk::new(),
+            disk,
             process: None,
             live: None,
             group: Group::Out,
@@ -222,6 +227,7 @@ impl Server {
             program_version: Some(
                 "/usr/sbin/mariadbd  Ver 10.11.19-MariaDB-deb12 for debian-linux-gnu on x86_64".into(),
             ),
+            tls_library: SimLibrary::default(),
             is_spare: false,
             wants_donor: None,
             refuses_login: false,

@@ -109,6 +109,14 @@ fn every_reason_is_told_and_nothing_is_changed() {
     lab.now("after all of it the cluster is as it was");
     lab.all_synced(Duration::from_secs(WHOLE_S_MAX));
     lab.plan_hash("enable");
+    lab.now("the library that the servers have mapped is told with the plan");
+    let said = lab.run(&["plan", "enable", "--format", "json"]).exits(0);
+    let plan: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+    let mapped = |line: &serde_json::Value| {
+        let line = line.as_str().expect("text");
+        line.starts_with("n1, n2, n3: OpenSSL 3.") && line.ends_with("/libcrypto.so.3): no known fault")
+    };
+    assert!(plan["impact"].as_array().expect("lines").iter().any(mapped), "{said}");
     no_faults();
 }
 

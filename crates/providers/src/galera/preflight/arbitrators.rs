@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use formats::shell_vars::SHELL_FILE_BYTES_MAX;
 use model::{NodeName, Noun, Verb};
 use server::arbitrator::OPTIONS;
 use server::{ArbitratorView, GaleraFacts, GaleraState, NodeError, WriteArbitrator};
 
-use super::{Problem, Seen, managed, place, problem};
-use crate::world::World;
+use crate::galera::linked::{Linked, linked};
 
-const FILE_BYTES_MAX: u64 = SHELL_FILE_BYTES_MAX as u64;
+use super::{Problem, Seen, place, problem};
+use crate::world::World;
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let counted = seen.up().map(|(_, view)| view.arbitrators()).max().unwrap_or(0);
@@ -45,6 +44,18 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 "check its [[arbitrator]] table, and whether its machine can be reached",
             )),
         }
+    }
+    if problems.is_empty() {
+        let names: Vec<NodeName> = world.arbitrators.iter().map(|one| one.name().clone()).collect();
+        let apart = names.into_iter().filter(|name| linked(world, name) == Linked::No);
+        problems.extend(apart.map(|name| {
+            problem(
+                &name,
+                "the arbitrator is connected with no node",
+                "it runs and is no member; if the nodes count one, that is another garbd, which the inventory does not have",
+                "see its log; it joins when it is started again. See who connects to the Galera port (ss -tnp)",
+            )
+        }));
     }
     if counted < named && problems.is_empty() {
         problems.push(problem(
@@ -126,9 +137,6 @@ fn of_running(
     let dir = spec.defaults_file.parent().unwrap_or(Path::new("/")).to_owned();
     let dirs = [spec.tls_dir.clone(), spec.state_dir.clone(), dir];
     problems.extend(place::unwritable(name, arbitrator.host(), &dirs));
-    if let Ok(Some(bytes)) = arbitrator.host().read(&spec.defaults_file, FILE_BYTES_MAX) {
-        problems.extend(managed::written_by(name, &spec.defaults_file, &bytes));
-    }
     match arbitrator.file_options() {
         Ok(options) if options != view.options => problems.push(problem(
             name,

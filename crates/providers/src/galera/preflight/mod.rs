@@ -13,7 +13,7 @@ mod sst_method;
 
 use crate::preflight::{
     Check, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
-    service_commands, trust_files, unreadable_options,
+    service_commands, tls_library, trust_files, unreadable_options,
 };
 
 /// Before a server joins.
@@ -35,4 +35,5 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("sst-method", sst_method::check),
     ("trust-files", trust_files::check),
     ("clocks", clocks::check),
+    ("tls-library", tls_library::check),
 ];

@@ -7,7 +7,7 @@ mod options;
 mod server;
 
 use crate::galera::join::{Members, is_member};
-use crate::preflight::{Problem, Seen, managed, place, problem, service_commands, trust_files};
+use crate::preflight::{Problem, Seen, managed, place, problem, service_commands, tls_library, trust_files};
 use crate::world::World;
 use model::NodeName;
 
@@ -35,6 +35,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     problems.extend(trust_files::check(world, seen));
     problems.extend(machine::check(world, joiner, &members));
     problems.extend(data::check(world, joiner, &members));
+    problems.extend(tls_library::check(world, seen));
     problems
 }
 
