@@ -2,7 +2,7 @@
 
 use change::Direction;
 use model::{Change, Noun, Verb};
-use testbed::sim::{Rig, World};
+use testbed::sim::{Operator, Rig, World};
 
 const SEED: u64 = 31;
 const GARB: usize = 3;
@@ -59,6 +59,24 @@ fn another_garbd_is_not_taken_for_the_one_that_was_started() {
         assert!(end.is_complete(), "{wish:?}: {end:?}");
         assert_eq!(rig.shared.borrow().violations, Vec::<String>::new());
     }
+}
+
+/// Found by an outsider: a plain garbd that nobody had named passed for `garb1`, and strict nodes talked to it in cleartext.
+#[test]
+fn no_round_begins_while_another_garbd_is_counted_in_the_place_of_the_named_one() {
+    let rig = Rig::on(World::cluster_with_arbitrator(SEED, 3)).fork(SEED);
+    is_replaced(&rig);
+    let operator = Operator::new(&rig, "root@db1");
+    let refused = operator.plan(&enable()).expect_err("garb1 is no member").to_string();
+    assert!(refused.contains("garb1: the arbitrator is connected with no node"), "{refused}");
+    is_back(&rig);
+    let rig = restarted("E3:checking");
+    is_replaced(&rig);
+    let end = rig.resume(None);
+    assert!(!end.is_complete() && end.text().contains("garb1"), "{end:?}");
+    is_back(&rig);
+    assert!(rig.resume(None).is_complete());
+    assert_eq!(rig.shared.borrow().violations, Vec::<String>::new());
 }
 
 /// What cannot be seen is said, and stops nobody: the number is right.
