@@ -7,6 +7,7 @@ use secrecy::ExposeSecret;
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 use super::disk::{Entry, MYSQL};
+use super::group::LINGERS_MS;
 use super::world::{GALERA_FILE, TLS_DIR, World};
 
 /// All key and certificate options, as sealion writes them.
@@ -68,8 +69,13 @@ impl World {
     /// Stops a node, writes its string, lets some writes pass, starts it; does not wait.
     pub fn restart_as(&mut self, index: usize, letter: char) {
         self.set_string(index, &string(letter));
+        self.restart(index);
+    }
+
+    /// As a person does it who has learnt to wait until the others have let it go.
+    pub fn restart(&mut self, index: usize) {
         self.stop(index);
-        self.advance(1_000);
+        self.advance(LINGERS_MS);
         self.start(index);
     }
 

@@ -132,6 +132,8 @@ pub struct Server {
     pub cannot_speak: Option<Speaks>,
     /// So many of its starts beside a dynamic member end with error 131.
     pub stumbles: u32,
+    /// When it has said good-bye: the others take a moment to agree on a view without it.
+    pub left_ms: Option<u64>,
     /// The service manager starts it again after a crash.
     pub restarts_by_itself: bool,
     /// The manager was told to stop it since it crashed, and does not start it again.
@@ -222,6 +224,7 @@ impl Server {
             broken: None,
             cannot_speak: None,
             stumbles: 0,
+            left_ms: None,
             restarts_by_itself: false,
             is_told_to_stop: false,
             program_version: Some(

@@ -363,7 +363,7 @@ fn two_members_can_take_a_third_and_let_it_go_again() {
     rig.shared.borrow_mut().stop(2);
     rig.shared.borrow_mut().servers[2].is_spare = true;
     rig.inventory = vec![0, 1, SPARE];
-    rig.shared.borrow_mut().advance(2_000);
+    rig.shared.borrow_mut().advance(5_000);
     rig.shared.borrow_mut().app.failed = 0;
     let operator = Operator::new(&rig, "root@db1");
     let plan = operator.plan(&join()).expect("a plan");

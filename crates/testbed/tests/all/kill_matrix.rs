@@ -345,6 +345,8 @@ pub fn scenario(
         // On a host that was out of reach when a sealion ended, its lease is over when it lapses.
         rig.shared.borrow_mut().advance(LAPSED_MS);
     }
+    // What is still cut off when a change ends well comes back by itself; then the cluster has to be whole.
+    rig.shared.borrow_mut().advance_until(AWAY_MS_MAX, |world| !world.is_anything_away());
     wrong.extend(broken(&rig, &[&one, &another], wish, clean, &before, &old));
     if !end.is_complete() {
         wrong.insert(0, format!("it ended {end:?}"));

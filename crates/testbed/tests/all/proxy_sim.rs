@@ -314,8 +314,7 @@ fn a_node_that_was_drained_at_a_proxy_that_is_gone_is_freed_by_abandon() {
         rig.shared.borrow_mut().proxies[0].set(1, AdminState::Ready);
         rig.shared.borrow_mut().set_desync(1, false);
         // Undo had put its file back, and it runs with something else: the next plan asks for a restart.
-        rig.shared.borrow_mut().stop(1);
-        rig.shared.borrow_mut().start(1);
+        rig.shared.borrow_mut().restart(1);
         rig.shared.borrow_mut().advance_until(60_000, World::is_whole);
         let plan = one.plan(&enable()).expect("a plan");
         let end = one.apply(&plan);

@@ -301,10 +301,11 @@ fn watch_transfer(world: &mut World<'_>, name: &NodeName, starts: bool) -> Resul
 
 /// Until it is Synced, has ended, or was seen long enough.
 fn begin(world: &mut World<'_>, name: &NodeName, starts: bool) -> Result<(), StepError> {
-    let node = world.node(name)?;
     if starts {
-        node.start().map_err(fail)?;
+        wait::has_left(world, name)?;
+        world.node(name)?.start().map_err(fail)?;
     }
+    let node = world.node(name)?;
     let began = node.now_ms();
     while node.now_ms() - began < TRANSFER_LOOK_MS_MAX {
         match node.view() {

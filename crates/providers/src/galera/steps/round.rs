@@ -257,6 +257,7 @@ pub fn start_patiently(world: &mut World<'_>, name: &NodeName) -> Result<(), Ste
     let mut starts = 0;
     loop {
         starts += 1;
+        wait::has_left(world, name)?;
         world.node(name)?.start().map_err(fail)?;
         let Err(error) = wait::synced(world, name) else { return Ok(()) };
         match wait::ended_with_sign(world, name)? {
@@ -268,6 +269,13 @@ pub fn start_patiently(world: &mut World<'_>, name: &NodeName) -> Result<(), Ste
                     "{name} ended at its start, and no other node reports whether the cluster is Primary: start {} of {}",
                     starts + 1,
                     wait::STARTS_MAX
+                ));
+            }
+            Some(wait::Sign::Crashed) if starts < wait::CRASHED_STARTS_MAX => {
+                world.say(&format!(
+                    "{name} crashed while it joined (its log has the stack): start {} of {}",
+                    starts + 1,
+                    wait::CRASHED_STARTS_MAX
                 ));
             }
             Some(wait::Sign::Lingers) => return Err(fail(format!("{error}\n  {}", wait::lingers(name)))),
