@@ -186,6 +186,12 @@ pub trait ReadHost {
     fn writable(&self, dir: &Path) -> Result<bool, HostError>;
     /// Asks its manager, for `limit` at most. It is only asked: of [`Service::Commands`] this runs `alive`.
     fn service_state(&self, service: &Service, limit: Duration) -> ServiceState;
+    /// What its manager starts a service with, as far as that is more than the unit's own file: the manager's environment, that of the unit
+    /// with its files, and the commands; `NAME=value` a line. It may hold secrets. Of [`Service::Commands`] there is nothing.
+    ///
+    /// # Errors
+    /// It does not say, or not within `limit`.
+    fn service_settings(&self, service: &Service, limit: Duration) -> Result<String, HostError>;
     /// What the program at this path says to `--version`. `None`: there is no such program.
     ///
     /// # Errors

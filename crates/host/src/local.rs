@@ -177,6 +177,39 @@ impl ReadHost for Local {
         }
     }
 
+    fn service_settings(&self, service: &Service, limit: Duration) -> Result<String, HostError> {
+        let Service::Systemd { unit } = service else { return Ok(String::new()) };
+        // Source: systemctl(1): what `set-environment` has set is handed to every unit.
+        let ask = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            self.run(&words, limit)
+        };
+        let mut lines = ask(&["systemctl", "show-environment"])?;
+        let own = ask(&[
+            "systemctl",
+            "show",
+            "-p",
+            "Environment",
+            "-p",
+            "EnvironmentFiles",
+            "-p",
+            "ExecStart",
+            unit,
+        ])?;
+        for line in own.lines() {
+            lines.push('\n');
+            lines.push_str(line);
+            let file = line.strip_prefix("EnvironmentFiles=").and_then(|file| file.split(" (").next());
+            if let Some(bytes) =
+                file.map(|file| self.read(Path::new(file), SETTINGS_BYTES_MAX)).transpose()?
+            {
+                lines.push('\n');
+                lines.push_str(&String::from_utf8_lossy(&bytes.unwrap_or_default()));
+            }
+        }
+        Ok(lines)
+    }
+
     fn version_of(&self, program: &Path, limit: Duration) -> Result<Option<String>, HostError> {
         if self.facts(program)?.is_none_or(|facts| facts.is_dir) {
             return Ok(None);
@@ -232,6 +265,9 @@ fn text_behind(bytes: &[u8], mark: &[u8], is_end: bool) -> Option<String> {
     (is_end || length < text.len() || length == TEXT_BYTES_MAX)
         .then(|| String::from_utf8_lossy(text.get(..length).unwrap_or_default()).trim_end().to_owned())
 }
+
+/// Of a file of environment variables.
+const SETTINGS_BYTES_MAX: u64 = 64 * 1024;
 
 /// Of a program in `PREFIX/usr/sbin` or `PREFIX/bin`.
 fn libraries_beside(program: &Path) -> Option<String> {

@@ -218,6 +218,9 @@ impl Agent {
             Request::ServiceState { service, limit_ms } => {
                 Answer::ServiceState { state: Local.service_state(service, Duration::from_millis(*limit_ms)) }
             }
+            Request::ServiceSettings { service, limit_ms } => {
+                Answer::Text { text: Local.service_settings(service, Duration::from_millis(*limit_ms))? }
+            }
             Request::VersionOf { program, limit_ms } => {
                 match Local.version_of(&program.0, Duration::from_millis(*limit_ms))? {
                     Some(text) => Answer::Text { text },

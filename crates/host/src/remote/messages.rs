@@ -82,6 +82,10 @@ pub enum Request {
         service: Service,
         limit_ms: u64,
     },
+    ServiceSettings {
+        service: Service,
+        limit_ms: u64,
+    },
     VersionOf {
         program: FarPath,
         limit_ms: u64,
@@ -160,6 +164,7 @@ impl Request {
             | Self::FreeBytes { .. }
             | Self::Writable { .. }
             | Self::ServiceState { .. }
+            | Self::ServiceSettings { .. }
             | Self::VersionOf { .. }
             | Self::TextIn { .. }
             | Self::Dial { .. }

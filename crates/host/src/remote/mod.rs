@@ -401,6 +401,16 @@ impl ReadHost for Remote {
         }
     }
 
+    fn service_settings(&self, service: &Service, limit: Duration) -> Result<String, HostError> {
+        let request = Request::ServiceSettings { service: service.clone(), limit_ms: millis(limit) };
+        // Two questions, one behind the other.
+        let limit = limit.saturating_mul(2).saturating_add(ON_THE_WAY);
+        match self.host_call(request, Vec::new(), limit)?.answer {
+            Answer::Text { text } => Ok(text),
+            other => Err(self.odd(&other)),
+        }
+    }
+
     fn version_of(&self, program: &Path, limit: Duration) -> Result<Option<String>, HostError> {
         let request = Request::VersionOf { program: program.into(), limit_ms: millis(limit) };
         // It may be asked twice.

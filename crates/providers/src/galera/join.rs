@@ -63,6 +63,26 @@ impl Members {
             && view.state_uuid() == self.state_uuid
             && view.cluster_size() > 1
     }
+
+    /// What `view`'s server is instead, if it is Primary and none of them: it has begun a cluster of its own.
+    pub fn runs_alone(&self, view: &NodeView) -> Option<String> {
+        if !view.is_galera() || !view.is_primary() || self.have(view) {
+            return None;
+        }
+        Some(if view.state_uuid() == self.state_uuid {
+            format!(
+                "it is Primary by itself, in a cluster of its own, and has the state UUID of the members ({}): its data is a copy of theirs, and \
+                 what it has written since is not theirs",
+                self.state_uuid
+            )
+        } else {
+            format!(
+                "it is Primary by itself, in a cluster of its own with the state UUID {}, the members have {}",
+                view.state_uuid(),
+                self.state_uuid
+            )
+        })
+    }
 }
 
 /// Whether the joiner is a member already, and as it should be.

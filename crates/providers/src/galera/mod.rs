@@ -4,6 +4,7 @@
 //! and the order are those of a cluster in which a plain node must never serve one that asks for TLS (it crashes): so first
 //! every node speaks both (round 1), then, after a gate, every node speaks TLS only (round 2).
 
+mod alone;
 mod arbitrators;
 mod draft;
 mod equip;

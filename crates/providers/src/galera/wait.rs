@@ -7,6 +7,7 @@ use change::StepError;
 use model::NodeName;
 use server::{Alive, GaleraFacts, NodeError, NodeView, ReadNode, WriteNode};
 
+use super::alone;
 use super::linked::{Linked, linked};
 use super::quorum;
 use super::steps::arbitrator::SURE_MS;
@@ -26,6 +27,15 @@ const TOLD_MS: u64 = 30_000;
 /// Until `name` is Synced in a primary component with every node that runs. One that went down meanwhile is not waited
 /// for: that is another node's failure, and is told as such. Time in which it receives a state transfer has a limit of its own.
 pub fn synced(world: &mut World<'_>, name: &NodeName) -> Result<NodeView, StepError> {
+    synced_unless(world, name, &|_| None)
+}
+
+/// The same, until `hopeless` says why nobody need wait any more.
+pub fn synced_unless(
+    world: &mut World<'_>,
+    name: &NodeName,
+    hopeless: &dyn Fn(&NodeView) -> Option<String>,
+) -> Result<NodeView, StepError> {
     let limits = world.limits;
     let began = world.node(name)?.now_ms();
     let mut members = world.members();
@@ -45,6 +55,9 @@ pub fn synced(world: &mut World<'_>, name: &NodeName) -> Result<NodeView, StepEr
                 good = if here { good + 1 } else { 0 };
                 if good >= SYNCED_POLLS {
                     return Ok(view);
+                }
+                if let Some(why) = hopeless(&view) {
+                    return Err(did_not_come_back(world.node(name)?.reading(), &why));
                 }
                 if view.is_synced() && view.cluster_size() < members {
                     members = running(world);
@@ -314,9 +327,13 @@ fn start_arbitrators(world: &mut World<'_>, starts: &mut BTreeMap<NodeName, (u32
 
 pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     let limit = world.limits.recover_ms_max;
-    // Who is no member yet is started by its own step only.
-    let joiner = world.joiner.clone();
-    let members = world.members() - usize::from(joiner.is_some());
+    // Who is no member yet is started by its own step only, and who has run in a cluster of its own by nobody.
+    let mut apart: BTreeSet<NodeName> = world.joiner.clone().into_iter().collect();
+    for (name, why) in alone::kept_out(world) {
+        world.say(&format!("{name} is down and is not started: {why}"));
+        apart.insert(name);
+    }
+    let members = world.members() - apart.len();
     let now = |world: &World<'_>| world.nodes.first().map_or(0, |node| node.now_ms());
     let began = now(world);
     let mut starts: BTreeMap<NodeName, (u32, u64)> = BTreeMap::new();
@@ -326,7 +343,7 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     let mut told = began;
     loop {
         let mut views = world.views();
-        views.retain(|(name, _)| Some(name) != joiner.as_ref());
+        views.retain(|(name, _)| !apart.contains(name));
         // One that was killed a moment ago is still counted.
         let is_sure = world.arbitrators.iter_mut().all(|one| {
             let at = starts.get(one.name()).map(|(_, at)| *at);

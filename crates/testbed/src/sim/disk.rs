@@ -350,6 +350,20 @@ impl ReadHost for SimHost {
         ServiceState::CannotTell("it is not simulated".into())
     }
 
+    fn service_settings(&self, _: &Service, _: Duration) -> Result<String, HostError> {
+        self.shared.reach_host(self.index)?;
+        let world = self.shared.borrow();
+        let server = &world.servers[self.index];
+        if server.manager_is_silent {
+            let (what, why) =
+                ("systemctl show-environment".into(), "the service manager does not answer".into());
+            return Err(HostError::Process { what, why });
+        }
+        // MariaDB's unit.
+        let exec = "ExecStart={ path=/usr/sbin/mariadbd ; argv[]=/usr/sbin/mariadbd $MYSQLD_OPTS $_WSREP_NEW_CLUSTER }";
+        Ok(format!("PATH=/usr/bin\n{}\nEnvironment=\n{exec}", server.environment.join("\n")))
+    }
+
     fn version_of(&self, program: &Path, _: Duration) -> Result<Option<String>, HostError> {
         if self.facts(program)?.is_none() {
             return Ok(None);

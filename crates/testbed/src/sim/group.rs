@@ -96,7 +96,9 @@ impl World {
             if server.group != Group::Out || !is_due {
                 continue;
             }
-            if !server.is_arbitrator && self.lingers(index) {
+            if let Some(uuid) = server.founds.clone() {
+                self.found_alone(index, uuid);
+            } else if !server.is_arbitrator && self.lingers(index) {
                 self.segfault(index);
             } else if server.stumbles > 0 && self.is_beside_dynamic(index) {
                 self.stumble(index);
@@ -104,6 +106,19 @@ impl World {
                 self.servers[index].group = Group::Seeking;
             }
         }
+    }
+
+    /// With `--wsrep-new-cluster` it asks nobody, and takes writes at once.
+    fn found_alone(&mut self, index: usize, uuid: String) {
+        let is_same =
+            self.servers.iter().any(|other| other.group == Group::Primary && other.state_uuid == uuid);
+        let server = &mut self.servers[index];
+        (server.group, server.local_state, server.runs_alone) = (Group::Primary, 4, true);
+        (server.state_uuid, server.has_diverged) = (uuid, is_same);
+        server.seqno += 1;
+        self.conf_id += 1;
+        self.servers[index].last_view = Some((self.conf_id, BTreeSet::from([index])));
+        self.answer(index);
     }
 
     fn is_beside_dynamic(&self, index: usize) -> bool {
@@ -268,8 +283,18 @@ impl World {
                 .filter(|&index| self.servers[index].group != Group::Primary && !members.contains(&index))
                 .collect();
             let mut members = members;
+            let uuid = self.servers[first].state_uuid.clone();
             for joiner in joiners {
                 members.insert(joiner);
+                let server = &mut self.servers[joiner];
+                if server.state_uuid != uuid {
+                    (server.seqno, server.has_diverged) = (0, false);
+                    server.state_uuid.clone_from(&uuid);
+                }
+                if server.has_diverged {
+                    let line = format!("{} was let in with writes that nobody else has", server.name());
+                    self.violations.push(line);
+                }
                 let server = &mut self.servers[joiner];
                 server.group = Group::Primary;
                 server.crashed_ms = None;
@@ -301,7 +326,9 @@ impl World {
     /// What must never be, whatever was killed.
     fn keep_watch(&mut self) {
         self.watched = self.conf_id;
-        let components = self.primary_components();
+        let mut components = self.primary_components();
+        // Who was told to begin a cluster of its own is no part of this one.
+        components.retain(|component| !component.iter().all(|&index| self.servers[index].runs_alone));
         if components.len() > 1 {
             self.violations.push(format!("{} ms: two primary components: {components:?}", self.now_ms));
         }

@@ -88,8 +88,9 @@ impl World {
     }
 
     pub(super) fn make_links(&mut self) {
-        let open: Vec<usize> =
-            (0..self.servers.len()).filter(|&index| self.servers[index].group != Group::Out).collect();
+        let open: Vec<usize> = (0..self.servers.len())
+            .filter(|&index| self.servers[index].group != Group::Out && !self.servers[index].runs_alone)
+            .collect();
         for (at, &a) in open.iter().enumerate() {
             for &b in open.iter().skip(at + 1) {
                 if !self.links.contains_key(&pair(a, b)) && !self.is_cut(a, b) {

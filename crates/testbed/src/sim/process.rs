@@ -138,6 +138,14 @@ pub struct Server {
     pub restarts_by_itself: bool,
     /// The manager was told to stop it since it crashed, and does not start it again.
     pub is_told_to_stop: bool,
+    /// What its service manager hands to it.
+    pub environment: Vec<String>,
+    /// Something that nobody sees before makes it begin a cluster of its own, with this state UUID.
+    pub founds: Option<String>,
+    /// It is a cluster of its own.
+    pub runs_alone: bool,
+    /// It holds writes of a cluster of its own, under the state UUID of the others.
+    pub has_diverged: bool,
     /// What its program says to `--version`; `None`: nothing.
     pub program_version: Option<String>,
     pub tls_library: SimLibrary,
@@ -232,6 +240,10 @@ impl Server {
             ),
             tls_library: SimLibrary::default(),
             is_spare: false,
+            environment: vec![],
+            founds: None,
+            runs_alone: false,
+            has_diverged: false,
             wants_donor: None,
             refuses_login: false,
             frozen_ms: None,
@@ -498,10 +510,18 @@ impl World {
         server.desync_was_lost = false;
         let is_alone = self.fleet.is_some();
         let server = &mut self.servers[index];
+        // Without it, or with that of another history, a server asks for the whole data.
+        let grastate = server.disk.text(GRASTATE).unwrap_or_default();
+        let knows = grastate.lines().find_map(|line| line.strip_prefix("uuid:")).map(str::trim);
+        if !is_alone && !server.is_arbitrator && server.founds.is_none() && knows != Some(&server.state_uuid)
+        {
+            (server.seqno, server.has_diverged) = (0, false);
+        }
         if is_alone {
             self.due_at(now + connects, index);
         } else if !server.is_arbitrator {
-            server.disk.put(GRASTATE, "# GALERA saved state\nseqno:   -1\n", MYSQL, 0o600);
+            let grastate = format!("# GALERA saved state\nuuid:    {}\nseqno:   -1\n", server.state_uuid);
+            server.disk.put(GRASTATE, grastate, MYSQL, 0o600);
         }
         true
     }
@@ -546,7 +566,8 @@ impl World {
         server.last_view = None;
         server.crashed_ms = None;
         if self.fleet.is_none() {
-            let grastate = format!("# GALERA saved state\nseqno:   {seqno}\n");
+            let uuid = &self.servers[index].state_uuid;
+            let grastate = format!("# GALERA saved state\nuuid:    {uuid}\nseqno:   {seqno}\n");
             self.servers[index].disk.put(GRASTATE, grastate, MYSQL, 0o600);
         }
         self.gone(index);
@@ -630,7 +651,7 @@ impl World {
 
     fn gone(&mut self, index: usize) {
         let server = &mut self.servers[index];
-        (server.frozen_ms, server.is_out_of_reach) = (None, false);
+        (server.frozen_ms, server.is_out_of_reach, server.runs_alone) = (None, false, false);
         server.process = None;
         server.live = None;
         server.group = Group::Out;

@@ -16,7 +16,7 @@ use super::disk::{Entry, MYSQL, ROOT, TCP_HEAD, TCP_TABLE};
 use super::fault::Faults;
 use super::hosts::Cut;
 use super::links::{Attempt, Gossip, Wire};
-use super::process::Server;
+use super::process::{GRASTATE, Server};
 use super::proxy::HaProxy;
 use super::rng::Rng;
 use super::transfer::Transfer;
@@ -187,6 +187,8 @@ impl World {
         let addresses: Vec<String> = world.servers.iter().map(|server| server.spec.address.clone()).collect();
         for (index, server) in world.servers.iter_mut().enumerate() {
             write_option_files(server, index, &addresses.join(","));
+            let grastate = format!("uuid:    {}\nseqno:   -1\n", server.state_uuid);
+            server.disk.put(GRASTATE, grastate, MYSQL, 0o600);
             if index == 2 {
                 // One machine's configuration is kept elsewhere.
                 server.disk.move_behind_link(GALERA_FILE, LINKED_FILE);
@@ -411,7 +413,7 @@ fn write_option_files(server: &mut Server, index: usize, addresses: &str) {
     ] {
         disk.put(&format!("/usr/{program}"), "\x7fELF", ROOT, 0o755);
     }
-    disk.put("/var/lib/mysql/grastate.dat", "seqno:   -1\n", MYSQL, 0o600);
+    disk.put(GRASTATE, "seqno:   -1\n", MYSQL, 0o600);
     disk.entries.entry(DATA_DIR.into()).and_modify(|entry| {
         (entry.uid, entry.gid, entry.mode) = (MYSQL, MYSQL, 0o750);
     });

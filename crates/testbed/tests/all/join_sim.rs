@@ -416,3 +416,75 @@ fn resume_and_undo_know_the_new_node_and_nobody_starts_it_but_its_own_step() {
     assert_eq!(world.servers[SPARE].log, Vec::<String>::new(), "it was started");
     assert_eq!(world.stops, Vec::<usize>::new());
 }
+
+/// galera_new_cluster was killed before it took its variable back.
+#[test]
+fn a_service_manager_that_would_begin_a_new_cluster_is_refused() {
+    for line in ["_WSREP_NEW_CLUSTER=--wsrep-new-cluster", "MYSQLD_OPTS=--wsrep_new_cluster hunter2"] {
+        refuses(
+            |world| world.servers[SPARE].environment.push(line.into()),
+            &[
+                "n4: its service manager begins a new cluster with it",
+                "systemctl unset-environment _WSREP_NEW_CLUSTER",
+            ],
+        );
+    }
+    accepts(|world| world.servers[SPARE].environment.push("_WSREP_NEW_CLUSTER=".into()));
+}
+
+/// Nothing that can be read says that it will. Its start takes longer than what is waited for a transfer to begin.
+#[test]
+fn who_begins_a_cluster_of_its_own_is_stopped_at_once_and_not_taken_for_a_member_later() {
+    const NOTE: &str = "/var/lib/sealion/ran-alone";
+    let theirs = Rig::beside_a_spare(SEED).shared.borrow().servers[0].state_uuid.clone();
+    let own = "ffffffff-c6a3-11f0-8b1e-3f1f0f0f0f0f".to_owned();
+    for (uuid, starts_slower_ms) in [(&theirs, 0), (&theirs, 40_000), (&own, 40_000)] {
+        let rig = accepts(|world| {
+            world.servers[SPARE].founds = Some(uuid.clone());
+            world.starts_slower_ms = starts_slower_ms;
+        });
+        let operator = Operator::new(&rig, "root@db1");
+        let began_ms = rig.shared.borrow().now_ms;
+        let why = operator.apply(&operator.plan(&join()).expect("a plan")).text();
+        assert!(
+            why.contains("n4 has begun a cluster of its own") && why.contains("it was stopped again"),
+            "{why}"
+        );
+        assert!(why.contains("is a copy of theirs") == (*uuid == theirs), "{why}");
+        {
+            let mut world = rig.shared.borrow_mut();
+            assert!(world.now_ms - began_ms < 100_000, "the world's own clock: it was waited for to the end");
+            assert!(world.servers[SPARE].process.is_none(), "it runs on");
+            assert!(world.servers[SPARE].disk.text(NOTE).is_some_and(|note| note.contains(uuid)));
+            world.servers[SPARE].founds = None;
+        }
+        if *uuid == theirs {
+            // Its file says that it is one of them, and what it wrote meanwhile is nobody else's.
+            let why = operator.go_on(None).text();
+            assert!(
+                why.contains("n4 may not be started now") && why.contains("in a cluster of its own"),
+                "{why}"
+            );
+            let asked = reasons(&rig);
+            assert!(asked.contains("n4: its data is not that of the members"), "{asked}");
+            // Somebody starts it all the same.
+            let started = rig.fork(SEED);
+            let text = {
+                started.shared.borrow_mut().start(SPARE);
+                started.shared.borrow_mut().advance(120_000);
+                reasons(&started)
+            };
+            assert!(text.contains("n4: its data is not that of the members"), "{text}");
+            rig.shared.borrow_mut().servers[SPARE]
+                .disk
+                .entries
+                .remove(Path::new("/var/lib/mysql/grastate.dat"));
+        }
+        let end = operator.go_on(None);
+        assert!(end.is_complete(), "{end:?}");
+        let world = rig.shared.borrow();
+        assert_eq!((world.letters(), world.violations.clone()), ("SSSS".into(), vec![]));
+        assert_eq!(world.transfers.last().map(|transfer| transfer.kind), Some(Kind::Sst));
+        assert_eq!(world.servers[SPARE].disk.text(NOTE), None);
+    }
+}

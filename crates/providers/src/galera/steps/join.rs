@@ -13,7 +13,7 @@ use super::round;
 use crate::drain::{drained, hook};
 use crate::files::{finish_placing, sound};
 use crate::galera::join::Members;
-use crate::galera::{quorum, wait};
+use crate::galera::{alone, quorum, wait};
 use crate::proxies;
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::{World, sleep};
@@ -45,6 +45,9 @@ fn is_marked(node: &dyn WriteNode) -> Result<bool, StepError> {
 
 /// Why `view`'s server is not what a new member has to be; `None` if it is.
 fn differs(view: &NodeView, members: &Members, offers_tls: bool) -> Option<String> {
+    if let Some(why) = members.runs_alone(view) {
+        return Some(why);
+    }
     if !members.have(view) {
         return Some(format!(
             "it is in a {} component with the state UUID {}, the members have {}",
@@ -149,6 +152,11 @@ fn forward(world: &mut World<'_>, name: &NodeName, offers_tls: bool) -> Result<S
     match world.node(name)?.view() {
         Ok(view) => {
             let members = members(world, name)?;
+            if let Some((why, next)) = alone::stands_against(world.node(name)?, &members.state_uuid)? {
+                return Ok(StepCheck::Blocked(format!(
+                    "{name} runs, and is not the member that this plan makes\n  why:  {why}\n  next: {next}; then sealion resume"
+                )));
+            }
             return Ok(match differs(&view, &members, offers_tls) {
                 None if view.is_synced() && !is_marked(world.node(name)?)? => {
                     StepCheck::AlreadyDone(format!("Synced, cluster size {}", view.cluster_size()))
@@ -169,6 +177,13 @@ fn forward(world: &mut World<'_>, name: &NodeName, offers_tls: bool) -> Result<S
         Err(error) => return Err(fail(error)),
     }
     let mut reasons = settled(world, name, reasons_against)?;
+    if let Some(members) = Members::of(name, &world.views())
+        && let Some((why, next)) = alone::stands_against(world.node(name)?, &members.state_uuid)?
+    {
+        return Ok(StepCheck::Blocked(format!(
+            "{name} may not be started now\n  why:  {why}\n  next: {next}; then sealion resume"
+        )));
+    }
     match sound(world, name) {
         Ok(Some(_)) => {}
         Ok(None) => reasons.push(format!(
@@ -204,7 +219,7 @@ fn back(world: &mut World<'_>, name: &NodeName) -> Result<StepCheck, StepError> 
     })
 }
 
-fn enter(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+fn enter(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<(), StepError> {
     let node = world.node(name)?;
     finish_placing(node)?;
     let path = marker(node);
@@ -216,19 +231,40 @@ fn enter(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     let is_down = matches!(node.view(), Err(NodeError::Down { .. }));
     watch_transfer(world, name, is_down)?;
     let members = members(world, name)?;
+    let runs_alone = |view: &NodeView| members.runs_alone(view);
     let came = match world.node(name)?.view() {
-        // Whatever its files say, something else made it so: its command line, or the environment of its service.
-        Ok(view) if view.is_primary() && !members.have(&view) => Err(fail(format!(
-            "{name} has begun a cluster of its own, with the state UUID {}\n  why:  it was not started as its option files say (an option \
-             on its command line, or _WSREP_NEW_CLUSTER in the environment of its service)\n  next: correct its start command, then \
-             sealion resume",
-            view.state_uuid()
-        ))),
-        Err(NodeError::Down { .. }) => round::start_patiently(world, name),
-        _ => wait::synced(world, name).map(|_| ()),
+        Ok(view) if runs_alone(&view).is_some() => Ok(()),
+        Err(NodeError::Down { .. }) => round::start_patiently_unless(world, name, &runs_alone),
+        _ => wait::synced_unless(world, name, &runs_alone).map(|_| ()),
     };
+    // Whatever its files say, something else made it so.
+    if let Ok(view) = world.node(name)?.view()
+        && let Some(why) = runs_alone(&view)
+    {
+        return Err(taken_out(world, step, name, &view, &why));
+    }
     came.map_err(|StepError(why)| StepError(why.replace("did not come back", "did not become a member")))?;
-    world.node(name)?.write_host().remove(&path).map_err(fail)
+    let node = world.node(name)?;
+    alone::forget(node)?;
+    node.write_host().remove(&path).map_err(fail)
+}
+
+/// Who has begun a cluster of its own serves and takes writes that no member has: it is stopped at once, and that it ran is noted first.
+fn taken_out(world: &mut World<'_>, step: &Step, name: &NodeName, view: &NodeView, why: &str) -> StepError {
+    let noted = world.node(name).and_then(|node| alone::remember(node, view));
+    let left = leave(world, step, name);
+    let mut text = format!("{name} has begun a cluster of its own, and is no member\n  why:  {why}");
+    match &left {
+        Ok(()) => text += "; it was stopped again",
+        Err(StepError(error)) => text += &format!("\n        it could not be stopped again: {error}"),
+    }
+    if let Err(StepError(error)) = noted {
+        text += &format!("\n        that it ran so could not be noted there: {error}");
+    }
+    StepError(format!(
+        "{text}\n  next: it was not started as its option files say: see for an option on its command line, a script that starts it, or \
+         _WSREP_NEW_CLUSTER in the environment of its service (systemctl show-environment); correct that, then sealion resume"
+    ))
 }
 
 /// So long a state transfer is captured: its first bytes tell, and a capture costs the donor's machine some of its time.
@@ -401,7 +437,7 @@ impl StepKind for Join {
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let name = only_node(step)?;
         match direction {
-            Direction::Forward => enter(world, &name),
+            Direction::Forward => enter(world, step, &name),
             Direction::Back => leave(world, step, &name),
         }
     }

@@ -254,12 +254,21 @@ fn reasons_against(
 }
 
 pub fn start_patiently(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+    start_patiently_unless(world, name, &|_| None)
+}
+
+/// The same, until `hopeless` says why nobody need wait any more.
+pub fn start_patiently_unless(
+    world: &mut World<'_>,
+    name: &NodeName,
+    hopeless: &dyn Fn(&NodeView) -> Option<String>,
+) -> Result<(), StepError> {
     let mut starts = 0;
     loop {
         starts += 1;
         wait::has_left(world, name)?;
         world.node(name)?.start().map_err(fail)?;
-        let Err(error) = wait::synced(world, name) else { return Ok(()) };
+        let Err(error) = wait::synced_unless(world, name, hopeless) else { return Ok(()) };
         match wait::ended_with_sign(world, name)? {
             Some(wait::Sign::Passes(sign)) if starts < wait::PASSING_STARTS_MAX => {
                 world.say(&wait::start_again(name, sign, starts + 1));

@@ -6,6 +6,7 @@ use host::{HostError, ReadHost};
 use model::NodeName;
 
 use super::{Members, Problem, problem};
+use crate::galera::alone;
 use crate::world::World;
 
 /// Directories of a data directory that no user made.
@@ -69,6 +70,25 @@ pub fn check(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec
     }
     problems.extend(room(world, joiner, &dir, members).err());
     problems
+}
+
+/// An earlier join has seen it in a cluster of its own.
+pub fn ran_alone(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Option<Problem> {
+    match alone::stands_against(world.node(joiner).ok()?, &members.state_uuid) {
+        Ok(None) => None,
+        Ok(Some((why, next))) => Some(problem(
+            joiner,
+            "its data is not that of the members",
+            why,
+            format!("{next}; then join again"),
+        )),
+        Err(error) => Some(problem(
+            joiner,
+            "whether it has run in a cluster of its own cannot be determined",
+            error.0,
+            "run sealion as a user who may read its state_dir there",
+        )),
+    }
 }
 
 fn unknown(joiner: &NodeName, dir: &Path, error: &HostError) -> Problem {

@@ -15,6 +15,7 @@ use model::NodeName;
 pub fn cannot_tell(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec<String> {
     let mut unknown = data::cannot_tell(world, joiner, members);
     unknown.extend(machine::cannot_tell(world, joiner, members));
+    unknown.extend(options::manager_begins_one(world, joiner).err());
     unknown
 }
 
@@ -22,6 +23,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let Some(joiner) = seen.change.joiner() else { return vec![] };
     let mut problems = cluster::check(world, seen, joiner);
     let Some(members) = Members::of(joiner, &seen.views) else { return problems };
+    problems.extend(data::ran_alone(world, joiner, &members));
     if is_member(joiner, &seen.views) {
         return problems;
     }

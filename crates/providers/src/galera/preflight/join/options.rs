@@ -1,5 +1,8 @@
 //! The option file of the new server would lead it into this cluster, and nowhere else.
 
+use std::time::Duration;
+
+use host::{HostError, ReadHost, Service};
 use model::NodeName;
 use server::SstOptions;
 use server::options::{Effective, Setting};
@@ -11,6 +14,39 @@ use crate::galera::preflight::live_and_file::members as named_in;
 use crate::galera::preflight::own_settings::sst_switch;
 use crate::preflight::unreadable_options;
 use crate::world::World;
+
+/// A service manager answers at once.
+const ASK_MAX: Duration = Duration::from_secs(5);
+
+/// The line with which the service manager makes the server begin a new cluster.
+///
+/// # Source
+/// mariadb.service of MariaDB 10.11: `ExecStart=/usr/sbin/mariadbd $MYSQLD_OPTS $_WSREP_NEW_CLUSTER …`; galera_new_cluster sets that in
+/// the manager's environment, and takes it back when the server is up. Killed between, it leaves it there.
+fn begins_one_by_manager(host: &dyn ReadHost, service: &Service) -> Result<Option<String>, HostError> {
+    let settings = host.service_settings(service, ASK_MAX)?;
+    let begins_one = |line: &&str| {
+        !line.trim_start().starts_with('#')
+            && (line.contains("wsrep-new-cluster") || line.contains("wsrep_new_cluster"))
+    };
+    // The rest of such a line may be a secret.
+    Ok(settings.lines().find(begins_one).map(|line| match line.split_once('=') {
+        Some((name, _)) => format!("{}=… --wsrep-new-cluster", name.trim()),
+        None => "--wsrep-new-cluster".to_owned(),
+    }))
+}
+
+/// # Errors
+/// For the plan: that cannot be determined.
+pub fn manager_begins_one(world: &mut World<'_>, joiner: &NodeName) -> Result<(), String> {
+    let Ok(node) = world.node(joiner) else { return Ok(()) };
+    match begins_one_by_manager(node.host(), &node.spec().service) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!(
+            "whether the service manager of {joiner} makes it begin a new cluster cannot be determined: {error}"
+        )),
+    }
+}
 
 pub fn check(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -114,6 +150,14 @@ pub fn check(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec
             "its start command begins a new cluster",
             start.join(" "),
             "give it a start command that joins one (systemctl start mariadb)",
+        ));
+    }
+    if let Ok(Some(line)) = begins_one_by_manager(node.host(), &node.spec().service) {
+        problems.push(problem(
+            joiner,
+            "its service manager begins a new cluster with it",
+            format!("systemd starts it with {line}: what is written there would be lost"),
+            "systemctl unset-environment _WSREP_NEW_CLUSTER, or take it out of the unit's own settings (systemctl cat); then join again",
         ));
     }
     if let Some(method) = value("wsrep_sst_method").filter(|method| *method != members.sst_method) {

@@ -1,0 +1,111 @@
+//! A server that was to join and began a cluster of its own. With the members' state UUID (it was restored from a copy of theirs, for
+//! example), what it has written since then looks like theirs: it would be let in by IST, and differ for ever. So the node keeps a note.
+
+use std::path::PathBuf;
+
+use change::StepError;
+use model::NodeName;
+use server::{GaleraFacts, NodeError, NodeView, WriteNode};
+
+use super::join::Members;
+use crate::steps::fail;
+use crate::world::World;
+
+const GRASTATE_BYTES_MAX: u64 = 4096;
+const NOTE_BYTES_MAX: u64 = 4096;
+
+/// There from the moment at which it was seen, until it has got the data of the members as a whole.
+fn note(node: &dyn WriteNode) -> PathBuf {
+    node.spec().state_dir.join("ran-alone")
+}
+
+/// Before it is stopped.
+pub fn remember(node: &mut dyn WriteNode, view: &NodeView) -> Result<(), StepError> {
+    let (path, dir) = (note(node), node.spec().state_dir.clone());
+    let text = format!("uuid: {}\nseqno: {}\n", view.state_uuid(), view.last_committed());
+    let host = node.write_host();
+    host.make_dir(&dir, 0o700, None)
+        .and_then(|()| host.write(&path, text.as_bytes(), Some(0o600), None))
+        .map_err(fail)
+}
+
+/// It has what the members have.
+pub fn forget(node: &mut dyn WriteNode) -> Result<(), StepError> {
+    let path = note(node);
+    node.write_host().remove(&path).map_err(fail)
+}
+
+/// What stands against taking its data for the members', whose state UUID is given, and what to do; `None`: nothing.
+///
+/// # Errors
+/// The note cannot be read.
+pub fn stands_against(
+    node: &mut dyn WriteNode,
+    members_uuid: &str,
+) -> Result<Option<(String, String)>, StepError> {
+    let path = note(node);
+    let Some(bytes) = node.host().read(&path, NOTE_BYTES_MAX).map_err(fail)? else { return Ok(None) };
+    let noted = String::from_utf8_lossy(&bytes).into_owned();
+    // Of a foreign history it gets the whole data in any case.
+    if of_line(&noted, "uuid:").is_some_and(|uuid| uuid != members_uuid) {
+        return Ok(None);
+    }
+    let seqno = of_line(&noted, "seqno:").unwrap_or("?").to_owned();
+    let why = format!(
+        "it has run in a cluster of its own, with the state UUID of the members ({members_uuid}), as far as seqno {seqno}: what it has written \
+         then is not theirs, and nobody would see that"
+    );
+    let stop = node.spec().service.stop_command().join(" ");
+    let Some(dir) = server::owner::datadir(node.reading()) else {
+        let next = format!("see that it gets all data of the members, and remove {} there", path.display());
+        return Ok(Some((why, next)));
+    };
+    let grastate = dir.join("grastate.dat");
+    let is_down = matches!(node.view(), Err(NodeError::Down { .. }));
+    let text = node.host().read(&grastate, GRASTATE_BYTES_MAX).map_err(fail)?;
+    let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
+    // Without one it asks for the whole data.
+    if is_down && of_line(&text, "uuid:").is_none_or(|uuid| uuid != members_uuid) {
+        return Ok(None);
+    }
+    let first = if is_down { String::new() } else { format!("stop it ({stop}), then ") };
+    Ok(Some((
+        why,
+        format!(
+            "save there what it has written, if anybody needs it; {first}rm {}: it gets all data of the members then",
+            grastate.display()
+        ),
+    )))
+}
+
+/// Who is down and has run so: nobody starts it but the step that makes it a member, which sees to its data. With what stands against
+/// that now.
+pub fn kept_out(world: &mut World<'_>) -> Vec<(NodeName, String)> {
+    let views = world.views();
+    let down: Vec<NodeName> = views
+        .iter()
+        .filter(|(_, view)| view.as_ref().is_err_and(NodeError::is_down))
+        .map(|(name, _)| name.clone())
+        .collect();
+    let mut kept = Vec::new();
+    for name in down {
+        let uuid = Members::of(&name, &views).map(|members| members.state_uuid);
+        let Ok(node) = world.node(&name) else { continue };
+        let path = note(node);
+        let Ok(Some(bytes)) = node.host().read(&path, NOTE_BYTES_MAX) else { continue };
+        let noted = String::from_utf8_lossy(&bytes).into_owned();
+        let uuid = uuid.or_else(|| of_line(&noted, "uuid:").map(str::to_owned)).unwrap_or_default();
+        match stands_against(node, &uuid) {
+            Ok(None) => {
+                kept.push((name, "it has run in a cluster of its own, and is started when it joins".into()))
+            }
+            Ok(Some((why, next))) => kept.push((name, format!("{why}\n  next: {next}"))),
+            Err(error) => kept.push((name, error.0)),
+        }
+    }
+    kept
+}
+
+fn of_line<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
+}
