@@ -690,7 +690,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__apply)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --replace-data --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --replace-data --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2506,7 +2506,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__disable)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2588,7 +2588,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__enable)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3826,7 +3826,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__join)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --stop-after --pause-file --window --max-lag --format --replace-data --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --replace-data --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4640,7 +4640,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__plan)
-            opts="-b -v -h --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --replace-data --format --inventory --color --verbose --help enable disable rotate join"
+            opts="-b -v -h --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --replace-data --format --inventory --color --verbose --help enable disable rotate join"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5300,7 +5300,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__resume)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5382,7 +5382,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__rotate)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use server::NodeSpec;
+use trust::KeyKind;
 
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 
@@ -56,14 +57,15 @@ pub fn alternative_names(spec: &NodeSpec) -> String {
 }
 
 /// The cluster's own CA, on the operator's machine. openssl asks for the passphrase.
-pub fn authority(dir: &Path, common_name: &str, days: u32) -> Vec<String> {
+pub fn authority(dir: &Path, common_name: &str, key: KeyKind, days: u32) -> Vec<String> {
     let at = |file: &str| quoted(&dir.join(file).display().to_string());
     vec![
         "# on the operator's machine".into(),
         format!("install -d -m 0700 {}", quoted(&dir.display().to_string())),
         format!(
-            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -days {days} -subj {} -addext \
+            "openssl req -x509 {} -days {days} -subj {} -addext \
              basicConstraints=critical,CA:TRUE,pathlen:0 -addext keyUsage=critical,keyCertSign,cRLSign -keyout {} -out {}",
+            key.openssl_words(),
             quoted(&format!("/CN={common_name}")),
             at(trust::CA_KEY_FILE),
             at(trust::CA_CERT_FILE)
@@ -72,14 +74,15 @@ pub fn authority(dir: &Path, common_name: &str, days: u32) -> Vec<String> {
 }
 
 /// A key and a certificate for one node, made beside the CA and put where the server reads them.
-pub fn leaf(ca_dir: &Path, node: &str, names: &str, tls_dir: &Path, days: u32) -> Vec<String> {
+pub fn leaf(ca_dir: &Path, node: &str, names: &str, tls_dir: &Path, key: KeyKind, days: u32) -> Vec<String> {
     let ca = |file: &str| quoted(&ca_dir.join(file).display().to_string());
     let own = |file: &str| quoted(&format!("{node}-{file}"));
     let to = |file: &str| quoted(&tls_dir.join(file).display().to_string());
     vec![
         format!("# on the operator's machine, for {node}"),
         format!(
-            "openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj {} -keyout {} -out {}",
+            "openssl req {} -nodes -subj {} -keyout {} -out {}",
+            key.openssl_words(),
             quoted(&format!("/CN={node}")),
             own(KEY_FILE),
             own("request.pem")
@@ -121,11 +124,17 @@ mod tests {
     /// What openssl(1) and patch(1) make of the runbook is what the plan wants.
     #[test]
     fn the_runbook_makes_a_chain_that_holds_and_the_file_that_was_planned() {
+        for key in [KeyKind::EcP256, KeyKind::Rsa { bits: 2048 }] {
+            makes_what_was_planned(key);
+        }
+    }
+
+    fn makes_what_was_planned(key: KeyKind) {
         let dir = tempfile::tempdir().expect("tmp");
         let at = |name: &str| dir.path().join(name);
         let mut script = vec!["set -e".to_owned()];
-        script.extend(authority(&at("ca"), "sealion CA of test", 30));
-        script.extend(leaf(&at("ca"), "n1", "DNS:n1,IP:10.0.0.1", &at("ssl dir"), 20));
+        script.extend(authority(&at("ca"), "sealion CA of test", key, 30));
+        script.extend(leaf(&at("ca"), "n1", "DNS:n1,IP:10.0.0.1", &at("ssl dir"), key, 20));
         std::fs::write(at("my.cnf"), "[mysqld]\na=1\n").expect("writable");
         let diff =
             crate::edit::redacted_diff(&at("my.cnf"), b"[mysqld]\na=1\n", b"[mysqld]\na=1\nssl_key=/x\n");
@@ -144,13 +153,15 @@ mod tests {
             .expect("a shell");
         assert!(said.status.success(), "{}\n{script}", String::from_utf8_lossy(&said.stderr));
         let read = |path: std::path::PathBuf| std::fs::read(path).expect("it was made");
-        let (cert, key) = (read(at("ssl dir").join(CERT_FILE)), read(at("ssl dir").join(KEY_FILE)));
+        let (cert, pem) = (read(at("ssl dir").join(CERT_FILE)), read(at("ssl dir").join(KEY_FILE)));
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
         let now = i64::try_from(now.as_secs()).expect("soon");
         trust::chain_ok(&cert, &read(at("ssl dir").join(CA_FILE)), now).expect("the chain holds");
-        trust::pair_matches(&cert, &key).expect("the key is the certificate's");
+        trust::pair_matches(&cert, &pem).expect("the key is the certificate's");
         let leaf = trust::inspect(&cert).expect("a certificate").remove(0);
         assert_eq!((leaf.dns, leaf.ips), (vec!["n1".to_owned()], vec!["10.0.0.1".parse().expect("ip")]));
+        let bits = openssl::pkey::PKey::private_key_from_pem(&pem).expect("a key").bits();
+        assert_eq!(bits, if key == KeyKind::EcP256 { 256 } else { 2048 });
         assert_eq!(read(at("my.cnf")), b"[mysqld]\na=1\nssl_key=/x\n");
     }
 }

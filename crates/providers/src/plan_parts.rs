@@ -4,6 +4,7 @@ use model::{Change, LinkKind, Noun, Step, Verb};
 
 use server::Flavour;
 use server::rights::{Rights, Use};
+use trust::KeyKind;
 
 use crate::by_hand;
 use crate::draft::{MemberDraft, NodeDraft, PlannedEdit};
@@ -66,6 +67,7 @@ pub fn key_files<'d>(
         step.shell = by_hand::authority(
             &world.authority.dir,
             &format!("sealion CA of {cluster}"),
+            world.authority.key,
             world.authority.ca_days,
         );
     }
@@ -74,12 +76,20 @@ pub fn key_files<'d>(
     }
 }
 
+/// The kind is named where it is not what everybody gets.
+pub fn key_named(world: &World<'_>) -> String {
+    match world.authority.key {
+        KeyKind::EcP256 => "key".into(),
+        other => format!("key ({other})"),
+    }
+}
+
 /// Key and certificate of one node.
 pub fn key_and_certificate(world: &World<'_>, prefix: &str, draft: &MemberDraft, builder: &mut Builder) {
     let step = builder.add(
         format!("{prefix}.{}", draft.name),
         "files",
-        format!("write key, certificate and CA to {}", draft.tls_dir.display()),
+        format!("write {}, certificate and CA to {}", key_named(world), draft.tls_dir.display()),
         vec![draft.name.clone()],
         serde_json::json!({}),
     );
@@ -91,6 +101,7 @@ pub fn key_and_certificate(world: &World<'_>, prefix: &str, draft: &MemberDraft,
         draft.name.as_str(),
         &draft.names,
         &draft.tls_dir,
+        world.authority.key,
         world.authority.leaf_days,
     );
 }
@@ -243,6 +254,7 @@ pub fn new_certificate<'b>(
         draft.name.as_str(),
         &draft.names,
         &draft.tls_dir,
+        world.authority.key,
         world.authority.leaf_days,
     );
     Ok(step)

@@ -167,7 +167,7 @@ pub fn plan(
     step.params["common_name"] = common_name.clone().into();
     step.no_op = rollover.is_made().map_err(refuse)?;
     step.nature.needs = vec![needs::key_files(None, &dir)];
-    step.shell = by_hand::authority(&next, &common_name, world.authority.ca_days);
+    step.shell = by_hand::authority(&next, &common_name, world.authority.key, world.authority.ca_days);
     // As `waits_for_leaf` has it.
     let first = |draft: &&&MemberDraft| !(is_over && restarts(&draft.name));
     for draft in members.iter().filter(first) {
@@ -208,8 +208,14 @@ pub fn plan(
         );
         step.restarts_server = restarts(&draft.name);
         step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.state_dir, &draft.tls_dir]);
-        step.shell =
-            by_hand::leaf(&dir, draft.name.as_str(), &draft.names, &draft.tls_dir, world.authority.leaf_days);
+        step.shell = by_hand::leaf(
+            &dir,
+            draft.name.as_str(),
+            &draft.names,
+            &draft.tls_dir,
+            world.authority.key,
+            world.authority.leaf_days,
+        );
         step.shell.push("# but leave the CA file with both CAs in it, and have it read again".into());
     }
     gate(

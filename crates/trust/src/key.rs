@@ -34,7 +34,24 @@ pub enum KeyKind {
     },
 }
 
+impl std::fmt::Display for KeyKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::EcP256 => f.write_str("ECDSA P-256"),
+            Self::Rsa { bits } => write!(f, "RSA of {bits} bits"),
+        }
+    }
+}
+
 impl KeyKind {
+    /// The words with which `openssl req` makes such a key.
+    pub fn openssl_words(self) -> String {
+        match self {
+            Self::EcP256 => "-newkey ec -pkeyopt ec_paramgen_curve:P-256".into(),
+            Self::Rsa { bits } => format!("-newkey rsa:{bits}"),
+        }
+    }
+
     pub(crate) fn check(self) -> Result<()> {
         match self {
             KeyKind::Rsa { bits } if !(RSA_BITS_MIN..=RSA_BITS_MAX).contains(&bits) => Err(usage(

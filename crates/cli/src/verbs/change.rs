@@ -18,7 +18,7 @@ use change_ops::roll::{self, AccountName, Finished, Progress, Settings};
 use clap::Args;
 use model::{Change, Noun, Plan, Verb};
 use site::{Cluster, OpsError};
-use trust::KeyKind;
+use trust::{KeyKind, RSA_BITS_MAX, RSA_BITS_MIN};
 
 use crate::options::{Format, Global};
 use crate::show;
@@ -83,6 +83,8 @@ pub struct RunOptions {
     pub drain_s_max: u64,
 }
 
+const RSA_BITS: std::ops::RangeInclusive<i64> = RSA_BITS_MIN as i64..=RSA_BITS_MAX as i64;
+
 /// What a plan is made with.
 #[derive(Debug, Args)]
 pub struct PlanOptions {
@@ -100,7 +102,7 @@ pub struct PlanOptions {
     #[arg(long, value_name = "USER@HOST", hide_short_help = true)]
     pub force: Vec<AccountName>,
     /// Use RSA keys of this size, not ECDSA P-256
-    #[arg(short, long, value_name = "BITS")]
+    #[arg(short, long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(RSA_BITS))]
     pub bits: Option<u32>,
     /// Validity of a node's certificate in days
     #[arg(long, value_name = "DAYS", default_value_t = 397)]

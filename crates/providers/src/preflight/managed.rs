@@ -76,7 +76,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         if setting.file != node.spec().defaults_file
             && setting.file.extension().is_some_and(|end| end == "cnf")
         {
-            found.next = format!("{};\nor {}", drop_in(setting, &marked.tool), found.next);
+            found.next = format!("{}\n        or {}", drop_in(setting, &marked.tool), found.next);
         }
         problems.push(found);
     }

@@ -137,6 +137,18 @@ mod tests {
     }
 
     #[test]
+    fn the_book_has_every_row() {
+        let page = include_str!("../../../../docs/src/operating/fine-print.md");
+        for fault in &FAULTS {
+            let row = page.lines().find(|line| line.starts_with(&format!("| {} |", fault.cve)));
+            let row = row.unwrap_or_else(|| panic!("{} is missing", fault.cve));
+            for (_, fixed) in fault.ranges {
+                assert!(row.contains(fixed), "{fixed}: {row}");
+            }
+        }
+    }
+
+    #[test]
     fn the_borders_of_each_range() {
         let has = |text: &str| -> Vec<&str> {
             let version = OpensslVersion::in_text(text).unwrap_or_else(|| panic!("{text}"));

@@ -141,7 +141,19 @@ fn option_files(lab: &RealLab) {
     lab.now("a file that Ansible writes");
     {
         let _back = PutBack::edit(cnf.clone(), |text| format!("# Ansible managed: do not touch\n{text}"));
-        enable_refused(lab, &["n2:", &name, "Ansible", "line 1"]);
+        enable_refused(
+            lab,
+            &[
+                "n2:",
+                &name,
+                "Ansible",
+                "line 1",
+                "zz-sealion.cnf",
+                "in the end:",
+                "socket.ssl_key",
+                "--accept-managed",
+            ],
+        );
     }
     lab.now("[sst] has a switch of its own");
     {

@@ -333,7 +333,7 @@ fn a_drop_in_of_ones_own_takes_a_managed_file_out_of_the_change() {
     let (problems, _) = proposed(&rig, Verb::Enable);
     let next = &problems.iter().find(|one| one.subject == "n2").expect("refused").next;
     let content: Vec<&str> =
-        next.lines().skip(1).take_while(|line| line.starts_with("   ")).map(str::trim_start).collect();
+        next.lines().skip(1).take_while(|line| line.starts_with("          ")).map(str::trim_start).collect();
     let path = Path::new(GALERA_FILE).with_file_name("zz-sealion.cnf").display().to_string();
     assert!(next.contains(&path), "{next}");
     rig.shared.borrow_mut().servers[1].disk.put(&path, content.join("\n") + "\n", 0, 0o644);
