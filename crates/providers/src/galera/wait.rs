@@ -12,7 +12,7 @@ use super::linked::{Linked, linked};
 use super::quorum;
 use super::steps::arbitrator::SURE_MS;
 use crate::files;
-use crate::world::World;
+use crate::world::{World, sleep};
 
 const POLL_MS: u64 = 200;
 /// A node is back when it was seen so this often in a row: a joiner can flicker.
@@ -198,6 +198,50 @@ pub fn ended_with_sign(world: &mut World<'_>, name: &NodeName) -> Result<Option<
     }))
 }
 
+/// Without one that says otherwise: Galera's own `evs.inactive_timeout`.
+const INACTIVE_MS: u64 = 15_000;
+/// More than this is not waited for, whatever the option says.
+const INACTIVE_MS_MAX: u64 = 60_000;
+/// From there until each member has the new view.
+const VIEW_MS: u64 = 5_000;
+/// A wait that is over so soon is not worth a line.
+const UNTOLD_MS: u64 = 2_000;
+
+/// So long members may count one that has ended: by then `evs.inactive_timeout` has thrown it out.
+fn counted_ms_max(views: &quorum::Views) -> u64 {
+    let set = views.iter().filter_map(|(_, view)| {
+        let options = view.as_ref().ok()?.provider_options();
+        let seconds: f64 =
+            options.get("evs.inactive_timeout")?.strip_prefix("PT")?.strip_suffix('S')?.parse().ok()?;
+        Some(u64::try_from(Duration::try_from_secs_f64(seconds).ok()?.as_millis()).unwrap_or(u64::MAX))
+    });
+    set.max().unwrap_or(INACTIVE_MS).min(INACTIVE_MS_MAX) + VIEW_MS
+}
+
+/// Before a start: until no member counts the node that has ended, as far as they say. Who counts it takes the new process for the old one.
+///
+/// # Source
+/// Seen on Galera 26.4.23, two nodes and garbd, under load: a node that was started while the others still had its old UUID ended with "A
+/// node with the same UUID already exists in the cluster", garbd with signal 11, and the quorum was lost.
+pub fn forgotten(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+    let began = world.node(name)?.now_ms();
+    let mut is_told = false;
+    loop {
+        let views = world.views();
+        let Some(why) = quorum::still_counted_by(name, &views) else { return Ok(()) };
+        let took = world.node(name)?.now_ms() - began;
+        if took > counted_ms_max(&views) {
+            world.say(&format!("{name} is started, although {why} after {} s", took / 1000));
+            return Ok(());
+        }
+        if took > UNTOLD_MS && !is_told {
+            is_told = true;
+            world.say(&format!("{name} has ended, and {why}: it is started when they have forgotten it"));
+        }
+        sleep(world, POLL_MS);
+    }
+}
+
 /// What a person can do about [`Sign::Lingers`].
 pub fn lingers(name: &NodeName) -> String {
     format!(
@@ -323,6 +367,11 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
             if count > 0 && at - last < START_AGAIN_MS {
                 continue;
             }
+            // One that was killed a moment ago would be taken for the one that it was.
+            let is_counted = quorum::still_counted_by(name, &views).is_some();
+            if is_counted && count == 0 && at - began <= counted_ms_max(&views) {
+                continue;
+            }
             let sign = if count > 0 { ended_with_sign(world, name)? } else { None };
             let passing = match sign {
                 Some(Sign::Passes(sign)) => Some(sign),
@@ -412,7 +461,7 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
                     .concat()
             )));
         }
-        crate::world::sleep(world, 500);
+        sleep(world, 500);
     }
 }
 
