@@ -114,7 +114,7 @@ fn a_new_server_joins_a_sealed_cluster_under_load_and_leaves_it_again() {
     );
     fs::remove_file(&grastate).expect("ours");
     let said = lab.run(&["resume"]).exits(0);
-    assert!(said.stderr.contains("(SST"), "{said}");
+    assert!(said.stderr.contains("SST)"), "{said}");
     lab.are_synced(&["n1", "n2", "n3", "n4"], 4, Duration::from_secs(30));
     assert_eq!(starts(&lab), started, "a member was restarted");
 }
@@ -122,11 +122,8 @@ fn a_new_server_joins_a_sealed_cluster_under_load_and_leaves_it_again() {
 /// A program that starts a node as the lab does, but for an option on its command line that no file shows.
 fn launcher(lab: &RealLab, node: &str) -> PathBuf {
     let own = |path: PathBuf| fs::read(path).expect("a server of this lab");
-    let run = lab.node_dir("n1").join("run");
-    let pid_file = testbed::real::files_below(&run)
-        .into_iter()
-        .find(|path| path.extension().is_some_and(|end| end == "pid"));
-    let pid = String::from_utf8(own(pid_file.expect("n1 runs"))).expect("a number");
+    let file = lab.file();
+    let pid = String::from_utf8(own(file.nodes[0].pid_file())).expect("a number");
     let words = |what: &str| {
         let bytes = own(PathBuf::from(format!("/proc/{}/{what}", pid.trim())));
         let text = String::from_utf8(bytes).expect("text");
