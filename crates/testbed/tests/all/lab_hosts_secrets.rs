@@ -75,7 +75,8 @@ fn goes_on_from_another_workstation(lab: &RealLab) {
         testbed::real::files_below(&another)
             .iter()
             .any(|path| path.extension().is_some_and(|end| end == "journal")),
-        "{another:?}"
+        "{}",
+        another.display()
     );
     let said = lab.run(&["resume", "--inventory", &inventory_text]).exits(6);
     assert!(said.stderr.contains("nothing to resume"), "{said}");
