@@ -30,10 +30,11 @@ pub struct Ports {
 /// # Errors
 /// The kernel does not say, or not of all.
 pub fn listeners(host: &dyn ReadHost) -> Result<Vec<SocketAddr>, HostError> {
-    ports(host).map(|ports| ports.listeners)
+    ports(host, None).map(|ports| ports.listeners)
 }
 
-/// Listeners and connections.
+/// Listeners and connections in the network namespace of this process: `of`, where another one is asked for by its number, as it may be a
+/// container's.
 ///
 /// # Errors
 /// The kernel does not say, or not of all.
@@ -41,10 +42,12 @@ pub fn listeners(host: &dyn ReadHost) -> Result<Vec<SocketAddr>, HostError> {
 /// # Source
 /// proc_net_tcp.rst of the kernel: columns 2 and 3 are the local and the remote address, 4 the state (0A is LISTEN, 01 ESTABLISHED), 8 the
 /// uid.
-pub fn ports(host: &dyn ReadHost) -> Result<Ports, HostError> {
+pub fn ports(host: &dyn ReadHost, of: Option<i32>) -> Result<Ports, HostError> {
     let mut ports = Ports::default();
-    for (path, may_be_absent) in [("/proc/net/tcp", false), ("/proc/net/tcp6", true)] {
-        match host.read(Path::new(path), TABLE_BYTES_MAX)? {
+    let dir = of.map_or_else(|| "/proc/net".to_owned(), |pid| format!("/proc/{pid}/net"));
+    for (table, may_be_absent) in [("tcp", false), ("tcp6", true)] {
+        let path = format!("{dir}/{table}");
+        match host.read(Path::new(&path), TABLE_BYTES_MAX)? {
             Some(bytes) => {
                 for row in String::from_utf8_lossy(&bytes).lines().filter_map(row) {
                     match row {
@@ -138,7 +141,9 @@ mod tests {
         let at = open.local_addr().expect("it is bound");
         let client = std::net::TcpStream::connect(at).expect("it listens");
         let local = client.local_addr().expect("it is bound");
-        let seen = ports(&crate::Local).expect("Linux");
+        let own = i32::try_from(std::process::id()).expect("a pid");
+        assert!(listeners(&crate::Local).expect("Linux").contains(&at));
+        let seen = ports(&crate::Local, Some(own)).expect("Linux");
         assert!(seen.listeners.contains(&at));
         let uid = nix::unistd::geteuid().as_raw();
         assert!(seen.connections.contains(&Connection { local, remote: at, uid }), "{local} {at} {uid}");

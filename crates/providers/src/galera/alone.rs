@@ -97,7 +97,7 @@ pub fn kept_out(world: &mut World<'_>) -> Vec<(NodeName, String)> {
         let uuid = uuid.or_else(|| of_line(&noted, "uuid:").map(str::to_owned)).unwrap_or_default();
         match stands_against(node, &uuid) {
             Ok(None) => {
-                kept.push((name, "it has run in a cluster of its own, and is started when it joins".into()))
+                kept.push((name, "it has run in a cluster of its own, and is started when it joins".into()));
             }
             Ok(Some((why, next))) => kept.push((name, format!("{why}\n  next: {next}"))),
             Err(error) => kept.push((name, error.0)),

@@ -39,7 +39,7 @@ pub fn linked(world: &mut World<'_>, name: &NodeName) -> Linked {
         Err(error) if error.is_down() => return Linked::No,
         Err(error) => return Linked::CannotTell(error.first_line()),
     };
-    match ports(arbitrator.host()) {
+    match ports(arbitrator.host(), Some(view.process.pid)) {
         Ok(ports) => judge(&ports, &view, port, &nodes),
         Err(error) => Linked::CannotTell(error.to_string()),
     }

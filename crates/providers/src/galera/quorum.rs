@@ -172,6 +172,18 @@ pub fn may_start(target: &NodeName, views: &Views, runs: bool, allowed: &str) ->
     reasons
 }
 
+/// Who still counts `target`, which is down, among the members; `None`: nobody that answers does. Of several that are down nobody can say
+/// which one is counted.
+pub fn still_counted_by(target: &NodeName, views: &Views) -> Option<String> {
+    let others = || views.iter().filter(|(name, _)| name != target);
+    let may_be_counted = others().filter(|(_, view)| !view.as_ref().is_err_and(NodeError::is_down)).count();
+    others().find_map(|(name, view)| {
+        let view = view.as_ref().ok()?;
+        let is_more = view.is_primary() && view.cluster_size() > may_be_counted + view.arbitrators();
+        is_more.then(|| format!("{name} still sees {} members", view.cluster_size()))
+    })
+}
+
 /// Whether the other nodes, asked for their membership, know that `target` is none of them: each answers, is in the primary
 /// component, and sees as many members as there are others. A server that does not answer may serve all the same.
 pub fn is_no_member(target: &NodeName, views: &Views) -> bool {
@@ -299,6 +311,21 @@ mod tests {
             [sees("2"), Ok(view(&[("wsrep_cluster_status", "non-Primary"), ("wsrep_cluster_size", "2")]))],
             false,
         );
+    }
+
+    #[test]
+    fn one_that_is_down_is_counted_while_a_primary_member_sees_more_than_there_are() {
+        let check = |two: &[(&str, &str)], expected: bool| {
+            let down = || Err(NodeError::Down { node: "n1".into(), why: "refused".into() });
+            let views = vec![(NodeName::from("n1"), down()), (NodeName::from("n2"), Ok(view(two)))];
+            assert_eq!(still_counted_by(&"n1".into(), &views).is_some(), expected, "{two:?}");
+        };
+        let garb = ("wsrep_incoming_addresses", "a,");
+        check(&[garb, ("wsrep_cluster_size", "3")], true);
+        check(&[garb, ("wsrep_cluster_size", "2")], false);
+        check(&[("wsrep_cluster_size", "2")], true);
+        // It waits for the one that is down.
+        check(&[("wsrep_cluster_size", "2"), ("wsrep_cluster_status", "non-Primary")], false);
     }
 
     #[test]

@@ -167,35 +167,6 @@ const START_LOG_LINES: usize = 60;
 const CRASH_LOG_LINES: usize = 200;
 /// A start that crashed while it joined is tried once more, as a service manager does.
 pub const CRASHED_STARTS_MAX: u32 = 2;
-/// The others agree on a view without one that has left at once, or after evs.suspect_timeout, 5 s, if they missed its good-bye.
-const LEFT_MS_MAX: u64 = 20_000;
-
-/// Until the others count nobody any more who does not run: who comes back before that finds its old self there.
-///
-/// # Source
-/// Seen on Galera 26.4.23, five members under load: a node that was started 0.3 s after its clean shutdown, while the others were
-/// agreeing on the view without it, got signal 11 in group communication; others ended with error 131, or were cut off for 6 s and with
-/// them their clients. The view was there a second later.
-pub fn has_left(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
-    let began = world.node(name)?.now_ms();
-    loop {
-        let views = world.views();
-        let is_counted = |run: usize| {
-            let mut up = views.iter().filter_map(|(_, view)| view.as_ref().ok());
-            up.any(|view| view.is_primary() && view.cluster_size() > run)
-        };
-        // Asked after the views: who ends between the two is counted and runs.
-        if !is_counted(running(world)) || world.node(name)?.alive() != Alive::No {
-            return Ok(());
-        }
-        // It is no failure of this node: another garbd may be counted, or one that cannot be seen.
-        if world.node(name)?.now_ms() - began > LEFT_MS_MAX {
-            return Ok(());
-        }
-        sleep(world, POLL_MS);
-    }
-}
-
 /// What the last start of a node ended with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
@@ -245,6 +216,51 @@ pub fn ended_with_sign(world: &mut World<'_>, name: &NodeName) -> Result<Option<
     } else {
         Sign::Lingers
     }))
+}
+
+/// Without one that says otherwise: Galera's own `evs.inactive_timeout`.
+const INACTIVE_MS: u64 = 15_000;
+/// More than this is not waited for, whatever the option says.
+const INACTIVE_MS_MAX: u64 = 60_000;
+/// From there until each member has the new view.
+const VIEW_MS: u64 = 5_000;
+/// A wait that is over so soon is not worth a line.
+const UNTOLD_MS: u64 = 2_000;
+
+/// So long members may count one that has ended: by then `evs.inactive_timeout` has thrown it out.
+fn counted_ms_max(views: &quorum::Views) -> u64 {
+    let set = views.iter().filter_map(|(_, view)| {
+        let options = view.as_ref().ok()?.provider_options();
+        let seconds: f64 =
+            options.get("evs.inactive_timeout")?.strip_prefix("PT")?.strip_suffix('S')?.parse().ok()?;
+        Some(u64::try_from(Duration::try_from_secs_f64(seconds).ok()?.as_millis()).unwrap_or(u64::MAX))
+    });
+    set.max().unwrap_or(INACTIVE_MS).min(INACTIVE_MS_MAX) + VIEW_MS
+}
+
+/// Before a start: until no member counts the node that has ended, as far as they say. Who counts it takes the new process for the old one.
+///
+/// # Source
+/// Seen on Galera 26.4.23, two nodes and garbd, under load: a node that was started while the others still had its old UUID ended with "A
+/// node with the same UUID already exists in the cluster", garbd with signal 11, and the quorum was lost. Five members under load: one that
+/// was started 0.3 s after its clean shutdown, while the others were agreeing on the view without it, got signal 11 itself.
+pub fn forgotten(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+    let began = world.node(name)?.now_ms();
+    let mut is_told = false;
+    loop {
+        let views = world.views();
+        let Some(why) = quorum::still_counted_by(name, &views) else { return Ok(()) };
+        let took = world.node(name)?.now_ms() - began;
+        if took > counted_ms_max(&views) {
+            world.say(&format!("{name} is started, although {why} after {} s", took / 1000));
+            return Ok(());
+        }
+        if took > UNTOLD_MS && !is_told {
+            is_told = true;
+            world.say(&format!("{name} has ended, and {why}: it is started when they have forgotten it"));
+        }
+        sleep(world, POLL_MS);
+    }
 }
 
 /// What a person can do about [`Sign::Lingers`].
@@ -372,6 +388,11 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
             if count > 0 && at - last < START_AGAIN_MS {
                 continue;
             }
+            // One that was killed a moment ago would be taken for the one that it was.
+            let is_counted = quorum::still_counted_by(name, &views).is_some();
+            if is_counted && count == 0 && at - began <= counted_ms_max(&views) {
+                continue;
+            }
             let sign = if count > 0 { ended_with_sign(world, name)? } else { None };
             let passing = match sign {
                 Some(Sign::Passes(sign)) => Some(sign),
@@ -390,7 +411,6 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
                 |sign| start_again(name, sign, count + 1),
             ));
             starts.insert(name.clone(), (count + 1, at));
-            has_left(world, name)?;
             let node = world.node(name)?;
             // What cannot be written now is told by the step that needs it.
             let _ = files::finish_placing(node);
@@ -462,7 +482,7 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
                     .concat()
             )));
         }
-        crate::world::sleep(world, 500);
+        sleep(world, 500);
     }
 }
 

@@ -96,15 +96,39 @@ impl World {
             if server.group != Group::Out || !is_due {
                 continue;
             }
-            if let Some(uuid) = server.founds.clone() {
+            if self.is_taken_for_another(index) {
+                self.stumble_over_itself(index);
+            } else if let Some(uuid) = self.servers[index].founds.clone() {
                 self.found_alone(index, uuid);
-            } else if !server.is_arbitrator && self.lingers(index) {
+            } else if !self.servers[index].is_arbitrator && self.lingers(index) {
                 self.segfault(index);
-            } else if server.stumbles > 0 && self.is_beside_dynamic(index) {
+            } else if self.servers[index].stumbles > 0 && self.is_beside_dynamic(index) {
                 self.stumble(index);
             } else {
                 self.servers[index].group = Group::Seeking;
             }
+        }
+    }
+
+    /// The others still have the UUID of the process that it was.
+    fn is_taken_for_another(&mut self, index: usize) -> bool {
+        let counts_it = |server: &super::process::Server| {
+            server.group == Group::Primary
+                && server.last_view.as_ref().is_some_and(|(_, members)| members.contains(&index))
+        };
+        let is_so = self.servers[index].left_unheard && self.servers.iter().any(counts_it);
+        self.servers[index].left_unheard &= is_so;
+        is_so
+    }
+
+    /// Seen once on Galera 26.4.23: the node ended, and garbd with signal 11.
+    fn stumble_over_itself(&mut self, index: usize) {
+        self.log(index, "ERROR", "WSREP: failed to open gcomm backend connection: 131: A node with the same UUID already exists in the cluster.");
+        self.abort(index, "WSREP: gcs connect failed: State not recoverable");
+        for other in
+            (0..self.servers.len()).filter(|&other| self.servers[other].is_arbitrator).collect::<Vec<_>>()
+        {
+            self.segfault(other);
         }
     }
 

@@ -142,6 +142,8 @@ pub struct Server {
     pub environment: Vec<String>,
     /// Something that nobody sees before makes it begin a cluster of its own, with this state UUID.
     pub founds: Option<String>,
+    /// It was stopped, and the others did not hear that it left.
+    pub left_unheard: bool,
     /// It is a cluster of its own.
     pub runs_alone: bool,
     /// It holds writes of a cluster of its own, under the state UUID of the others.
@@ -242,6 +244,7 @@ impl Server {
             is_spare: false,
             environment: vec![],
             founds: None,
+            left_unheard: false,
             runs_alone: false,
             has_diverged: false,
             wants_donor: None,
@@ -557,14 +560,16 @@ impl World {
             return;
         }
         self.cut_sessions(index);
-        if self.servers[index].group == Group::Primary {
+        let is_unheard = self.hears_no_goodbye && self.servers[index].group == Group::Primary;
+        if self.servers[index].group == Group::Primary && !is_unheard {
             self.leave_view(index);
         }
         let seqno = self.servers[index].seqno;
         let server = &mut self.servers[index];
         // gvwstate.dat is removed by a clean stop: it does not count any more when a lost quorum is put together.
         server.last_view = None;
-        server.crashed_ms = None;
+        server.crashed_ms = is_unheard.then_some(self.now_ms);
+        server.left_unheard = is_unheard;
         if self.fleet.is_none() {
             let uuid = &self.servers[index].state_uuid;
             let grastate = format!("# GALERA saved state\nuuid:    {uuid}\nseqno:   {seqno}\n");

@@ -75,6 +75,8 @@ pub struct World {
     pub storm_until_ms: u64,
     /// garbd processes that are members and not among the servers: the inventory does not name them. They never fail here.
     pub strange_arbitrators: usize,
+    /// The others hear no good-bye of a server that is stopped: they count it until the suspect timeout.
+    pub hears_no_goodbye: bool,
     pub app: App,
     /// In front of the servers.
     pub proxies: Vec<HaProxy>,
@@ -160,6 +162,7 @@ impl World {
             watched: 0,
             storm_until_ms: 0,
             strange_arbitrators: 0,
+            hears_no_goodbye: false,
             app: App::default(),
             proxies: vec![],
             accounts: accounts(),

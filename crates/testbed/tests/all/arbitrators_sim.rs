@@ -102,3 +102,17 @@ fn who_is_told_that_the_cluster_did_not_come_back_reads_where_the_arbitrators_st
     let why = rig.resume(None).text();
     assert!(why.contains("garb1 (arbitrator): runs, connected with no member, speaks dynamic"), "{why}");
 }
+
+/// Seen once on real servers, in an undo.
+#[test]
+fn a_node_is_started_only_when_the_others_have_forgotten_the_one_that_it_was() {
+    let rig = Rig::on(World::cluster_with_arbitrator(SEED, 2));
+    rig.shared.borrow_mut().hears_no_goodbye = true;
+    rig.must(&enable());
+    let end = rig.resume(Some(Direction::Back));
+    assert!(end.is_complete(), "{end:?}");
+    let world = rig.shared.borrow();
+    let logs: String = world.servers.iter().flat_map(|server| server.log.clone()).collect();
+    assert!(!logs.contains("same UUID") && !logs.contains("signal 11"), "{logs}");
+    assert_eq!((world.letters(), world.violations.clone()), ("PPP".into(), vec![]));
+}

@@ -10,6 +10,7 @@ use testbed::real::secrets::{Seen, Watch};
 use testbed::real::{LabSpec, Program, RealLab, lab_slot};
 
 const FRAMES: &str = "sent.";
+const HELD_S_MAX: u64 = 120;
 
 /// The lab's inventory, with an ssh that keeps what it is given on its standard input: everything that is sent to an agent.
 fn inventory_that_keeps_frames(lab: &RealLab, into: &Path) -> String {
@@ -39,6 +40,47 @@ fn in_frames(seen: &Seen, dir: &Path) -> (Vec<String>, usize) {
     let is_node_key = |line: &&String| line.contains("of the private key") && line.contains("node-key.pem");
     let keys = found.iter().filter(is_node_key).count();
     (found.into_iter().filter(|line| !is_node_key(&line)).collect(), keys)
+}
+
+/// Whoever has the inventory, the login and the CA goes on with a change whose own workstation is lost: the hosts have its journal.
+fn goes_on_from_another_workstation(lab: &RealLab) {
+    lab.now("disable, killed half-way on a workstation that is lost");
+    let plan = lab.run(&["plan", "disable", "--format", "json"]).exits(0).json();
+    let steps = plan["steps"].as_array().expect("steps");
+    let of_n2: Vec<&str> = steps
+        .iter()
+        .filter(|step| step["restarts_server"] == true && step["nodes"][0] == "n2")
+        .map(|step| step["id"].as_str().expect("an id"))
+        .collect();
+    let moment = format!("{}:acting", of_n2.first().unwrap_or_else(|| panic!("no restart of n2: {plan:#}")));
+    let hash = plan["state_hash"].as_str().expect("a hash");
+    let mut change = lab.start(&["disable", "--yes", &hash[..12]], Some(&moment));
+    let is_held = change.says(&format!("held at {moment} "), Duration::from_secs(HELD_S_MAX));
+    assert!(is_held, "{}", change.stderr());
+    lab.ended(change.kill());
+    fs::remove_dir_all(lab.dir.join("operator/state")).expect("ours");
+
+    lab.now("resume by ssh from another state directory");
+    let text = fs::read_to_string(lab.dir.join("sealion.toml")).expect("the lab has an inventory");
+    let there = lab.dir.join("operator/state").display().to_string();
+    assert_eq!(text.matches(&format!("\"{there}\"")).count(), 1, "{text}");
+    let another = lab.home().join("another-state");
+    let inventory = lab.dir.join("elsewhere.toml");
+    fs::write(&inventory, text.replace(&there, &another.display().to_string())).expect("writable");
+    let inventory_text = inventory.display().to_string();
+    let said = lab.run(&["resume", "--inventory", &inventory_text]).exits(0);
+    assert!(said.stderr.contains("made from a node's"), "{said}");
+    lab.is_plain();
+    assert!(
+        testbed::real::files_below(&another)
+            .iter()
+            .any(|path| path.extension().is_some_and(|end| end == "journal")),
+        "{}",
+        another.display()
+    );
+    let said = lab.run(&["resume", "--inventory", &inventory_text]).exits(6);
+    assert!(said.stderr.contains("nothing to resume"), "{said}");
+    fs::remove_file(&inventory).expect("ours");
 }
 
 #[test]
@@ -90,6 +132,8 @@ fn no_secret_is_seen_on_any_host_and_the_ca_key_stays_with_the_operator() {
         keys >= 3,
         "each node was sent a key, and {keys} lines of them were found: this search finds nothing"
     );
+
+    goes_on_from_another_workstation(&lab);
 
     lab.now("the control: what is planted is found");
     let password = {

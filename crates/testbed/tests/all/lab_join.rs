@@ -1,8 +1,10 @@
 //! A fourth server becomes a member of three sealed ones while an application writes; it is taken out again, and joins once more with
-//! its sealion killed on the way.
+//! its sealion killed on the way; and one that begins a cluster of its own is stopped, and not let in as it is.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -88,4 +90,73 @@ fn a_new_server_joins_a_sealed_cluster_under_load_and_leaves_it_again() {
     assert!(said.stderr.contains("J4"), "{said}");
     lab.are_synced(&["n1", "n2", "n3", "n4"], 4, Duration::from_secs(30));
     assert_eq!(starts(&lab), started, "a member was restarted");
+
+    lab.now("undo, and a start command that begins a new cluster with the copy of the data that it has");
+    lab.run(&["undo"]).exits(0);
+    let grastate = lab.node_dir("n4").join("data/grastate.dat");
+    let copy = fs::read_to_string(&grastate).expect("it was a member");
+    // As somebody who insists.
+    fs::write(&grastate, copy.replace("safe_to_bootstrap: 0", "safe_to_bootstrap: 1")).expect("ours");
+    fs::write(&inventory, with_launcher(&text, &launcher(&lab, "n4"), "n4")).expect("ours");
+    let hash = lab.plan_hash_of(&["join", "n4"]);
+    let said = lab.run(&["join", "n4", "--yes", &hash[..12]]).exits(4);
+    for words in ["n4 has begun a cluster of its own", "is a copy of theirs", "it was stopped again"] {
+        assert!(said.stderr.contains(words), "{said}");
+    }
+    assert!(lab.sql("n4").is_err(), "it runs on");
+
+    lab.now("it is not let in with what it wrote then, and gets the whole data");
+    fs::write(&inventory, &text).expect("ours");
+    let said = lab.run(&["resume"]).exits(4);
+    assert!(
+        said.stderr.contains("n4 may not be started now") && said.stderr.contains("grastate.dat"),
+        "{said}"
+    );
+    fs::remove_file(&grastate).expect("ours");
+    let said = lab.run(&["resume"]).exits(0);
+    assert!(said.stderr.contains("SST)"), "{said}");
+    lab.are_synced(&["n1", "n2", "n3", "n4"], 4, Duration::from_secs(30));
+    assert_eq!(starts(&lab), started, "a member was restarted");
+}
+
+/// A program that starts a node as the lab does, but for an option on its command line that no file shows.
+fn launcher(lab: &RealLab, node: &str) -> PathBuf {
+    let own = |path: PathBuf| fs::read(path).expect("a server of this lab");
+    let file = lab.file();
+    let pid = String::from_utf8(own(file.nodes[0].pid_file())).expect("a number");
+    let words = |what: &str| {
+        let bytes = own(PathBuf::from(format!("/proc/{}/{what}", pid.trim())));
+        let text = String::from_utf8(bytes).expect("text");
+        let words: Vec<String> =
+            text.split('\0').filter(|word| !word.is_empty()).map(|word| format!("'{word}'")).collect();
+        words.join(" ")
+    };
+    let (from, to) = (lab.node_dir("n1").display().to_string(), lab.node_dir(node).display().to_string());
+    let command = words("cmdline").replace(&from, &to);
+    assert!(command.contains(&to), "{command}");
+    let script = lab.home().join("launcher");
+    let text = format!(
+        "#!/bin/sh\npid=$(pgrep -f -- '--defaults-file={to}/')\ncase $1 in\n\
+         start) setsid env -i {} {command} --wsrep-new-cluster </dev/null >/dev/null 2>&1 & ;;\n\
+         stop) kill $pid; while kill -0 $pid 2>/dev/null; do sleep 0.2; done ;;\n\
+         alive) kill -0 $pid 2>/dev/null || exit 1 ;;\nesac\n",
+        words("environ")
+    );
+    fs::write(&script, text).expect("the test's own directory");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o700)).expect("ours");
+    script
+}
+
+/// The inventory in which `node` is started, stopped and asked for by that program.
+fn with_launcher(inventory: &str, program: &Path, node: &str) -> String {
+    let (before, mut own) = {
+        let at = inventory.find(&format!("name = \"{node}\"")).expect("it is in the inventory");
+        (inventory[..at].to_owned(), inventory[at..].to_owned())
+    };
+    for key in ["start", "stop", "alive"] {
+        let begins = own.find(&format!("\n{key} = [")).unwrap_or_else(|| panic!("no {key} in {own}"));
+        let ends = begins + own[begins..].find(']').expect("a list");
+        own.replace_range(begins..=ends, &format!("\n{key} = [\"{}\", \"{key}\"]", program.display()));
+    }
+    before + &own
 }

@@ -338,7 +338,7 @@ fn watch_transfer(world: &mut World<'_>, name: &NodeName, starts: bool) -> Resul
 /// Until it is Synced, has ended, or was seen long enough.
 fn begin(world: &mut World<'_>, name: &NodeName, starts: bool) -> Result<(), StepError> {
     if starts {
-        wait::has_left(world, name)?;
+        wait::forgotten(world, name)?;
         world.node(name)?.start().map_err(fail)?;
     }
     let node = world.node(name)?;

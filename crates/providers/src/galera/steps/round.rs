@@ -266,7 +266,7 @@ pub fn start_patiently_unless(
     let mut starts = 0;
     loop {
         starts += 1;
-        wait::has_left(world, name)?;
+        wait::forgotten(world, name)?;
         world.node(name)?.start().map_err(fail)?;
         let Err(error) = wait::synced_unless(world, name, hopeless) else { return Ok(()) };
         match wait::ended_with_sign(world, name)? {
