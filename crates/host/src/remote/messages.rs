@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::frames::FarPath;
-use crate::{FileFacts, HostError, ProcessFacts, Programs, Service, ServiceState};
+use crate::{FileFacts, HostError, JobPlace, JobState, ProcessFacts, Programs, Service, ServiceState};
 
 /// What an agent may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +86,9 @@ pub enum Request {
         program: FarPath,
         limit_ms: u64,
     },
+    ServiceJob {
+        job: FarJob,
+    },
     TextIn {
         path: FarPath,
         mark: String,
@@ -135,6 +138,7 @@ pub enum Request {
         limit_ms: u64,
     },
     RunService {
+        job: FarJob,
         command: Vec<String>,
         limit_ms: u64,
     },
@@ -162,6 +166,7 @@ impl Request {
             | Self::ServiceState { .. }
             | Self::VersionOf { .. }
             | Self::TextIn { .. }
+            | Self::ServiceJob { .. }
             | Self::Dial { .. }
             | Self::Capture { .. }
             | Self::CaptureEnd { .. } => false,
@@ -175,6 +180,36 @@ impl Request {
             | Self::RunService { .. }
             | Self::Lock { .. }
             | Self::Unlock { .. } => true,
+        }
+    }
+}
+
+/// A [`JobPlace`] on its way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FarJob {
+    Start(FarPath),
+    Stop(FarPath),
+    Hook(FarPath),
+}
+
+impl From<&JobPlace> for FarJob {
+    fn from(place: &JobPlace) -> Self {
+        let dir = FarPath(place.dir.clone());
+        match place.name {
+            "stop" => Self::Stop(dir),
+            "hook" => Self::Hook(dir),
+            _ => Self::Start(dir),
+        }
+    }
+}
+
+impl From<&FarJob> for JobPlace {
+    fn from(job: &FarJob) -> Self {
+        match job {
+            FarJob::Start(dir) => Self::start(&dir.0),
+            FarJob::Stop(dir) => Self::stop(&dir.0),
+            FarJob::Hook(dir) => Self::hook(&dir.0),
         }
     }
 }
@@ -234,6 +269,9 @@ pub enum Answer {
     },
     Text {
         text: String,
+    },
+    ServiceJob {
+        state: JobState,
     },
     Locked {
         lock: u64,

@@ -21,7 +21,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use capture::CaptureReport;
 
 use crate::{
-    FileFacts, HostError, HostLock, ProcessFacts, Programs, ReadHost, Service, ServiceState, WriteHost,
+    FileFacts, HostError, HostLock, JobPlace, JobState, ProcessFacts, Programs, ReadHost, Service,
+    ServiceState, WriteHost,
 };
 use connection::{Connection, FarSocket, Reply};
 use messages::{AgentFacts, AgentMode, Answer, DialTarget, Request};
@@ -412,6 +413,13 @@ impl ReadHost for Remote {
         }
     }
 
+    fn service_job(&self, job: &JobPlace) -> Result<JobState, HostError> {
+        match self.host_call(Request::ServiceJob { job: job.into() }, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::ServiceJob { state } => Ok(state),
+            other => Err(self.odd(&other)),
+        }
+    }
+
     fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError> {
         let request = Request::TextIn { path: path.into(), mark: mark.into() };
         match self.host_call(request, Vec::new(), ANSWER_MAX)?.answer {
@@ -472,8 +480,16 @@ impl WriteHost for Remote {
         self.printed(Request::Run { command: command.to_vec(), limit_ms: millis(timeout) }, timeout)
     }
 
-    fn run_service(&self, command: &[String], timeout: Duration) -> Result<String, HostError> {
-        self.printed(Request::RunService { command: command.to_vec(), limit_ms: millis(timeout) }, timeout)
+    fn run_service(
+        &self,
+        job: &JobPlace,
+        command: &[String],
+        timeout: Duration,
+    ) -> Result<String, HostError> {
+        self.printed(
+            Request::RunService { job: job.into(), command: command.to_vec(), limit_ms: millis(timeout) },
+            timeout,
+        )
     }
 
     fn lock(&self, path: &Path, at_most: Duration) -> Result<Box<dyn HostLock>, HostError> {

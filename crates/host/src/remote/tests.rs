@@ -10,7 +10,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use proptest::prelude::*;
 
 use super::frames::{Frame, PROTOCOL};
-use super::messages::Message;
+use super::messages::{FarJob, Message};
 use super::*;
 use crate::Local;
 
@@ -125,7 +125,11 @@ fn an_agent_that_looks_changes_nothing() {
         Request::Remove { path: (&*path).into() },
         Request::RemoveDir { dir: dir.path().into() },
         Request::Run { command: vec!["rm".into(), path.display().to_string()], limit_ms: 1000 },
-        Request::RunService { command: vec!["rm".into(), path.display().to_string()], limit_ms: 1000 },
+        Request::RunService {
+            job: FarJob::Start(dir.path().into()),
+            command: vec!["rm".into(), path.display().to_string()],
+            limit_ms: 1000,
+        },
         Request::Lock { path: (&*dir.path().join("lock")).into(), at_most_ms: 1 },
     ];
     for request in requests {

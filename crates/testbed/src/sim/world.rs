@@ -92,6 +92,10 @@ pub struct World {
     /// A server takes so much longer until it opens its group communication: crash recovery, or an old UUID of it that the
     /// others have not forgotten.
     pub starts_slower_ms: u64,
+    /// Commands that start a server take so long before there is a process.
+    pub start_commands_ms: u64,
+    /// Starts that were waited for by whoever would have begun another one.
+    pub starts_adopted: u32,
     /// So many looks on the wire lose packets from now on, and can say nothing.
     pub spoilt_looks: u32,
     /// Promises that were broken, in words. Must stay empty.
@@ -169,6 +173,8 @@ impl World {
             transfers: vec![],
             transfers_slower_ms: 0,
             starts_slower_ms: 0,
+            start_commands_ms: 0,
+            starts_adopted: 0,
             spoilt_looks: 0,
             violations: vec![],
             stops: vec![],
@@ -254,6 +260,7 @@ impl World {
             self.tick_fleet();
             return;
         }
+        self.end_start_jobs();
         self.restart_crashed();
         self.thaw();
         self.pass_cuts();
