@@ -264,11 +264,14 @@ impl ReadMember for SimNode {
         if let Err(lost) = self.shared.reach_host(self.index) {
             return Alive::CannotTell(lost.to_string());
         }
-        let world = self.shared.borrow();
+        let mut world = self.shared.borrow_mut();
+        if world.servers[self.index].start_job_ms.is_some() {
+            world.starts_found_under_way += 1;
+            return Alive::Yes;
+        }
         let server = &world.servers[self.index];
         match (&server.process, server.manager_is_silent) {
             (Some(_), _) => Alive::Yes,
-            (None, _) if server.start_job_ms.is_some() => Alive::Yes,
             (None, true) => Alive::CannotTell("the service manager does not answer".into()),
             (None, false) => Alive::No,
         }
@@ -414,7 +417,7 @@ impl WriteMember for SimNode {
             let mut world = self.shared.borrow_mut();
             // As `host::job` does it: one that runs is waited for.
             if world.servers[self.index].start_job_ms.is_some() {
-                world.starts_adopted += 1;
+                world.starts_found_under_way += 1;
             } else {
                 world.begin_start(self.index);
             }

@@ -94,8 +94,8 @@ pub struct World {
     pub starts_slower_ms: u64,
     /// Commands that start a server take so long before there is a process.
     pub start_commands_ms: u64,
-    /// Starts that were waited for by whoever would have begun another one.
-    pub starts_adopted: u32,
+    /// How often whoever might begin a start found one under way.
+    pub starts_found_under_way: u32,
     /// So many looks on the wire lose packets from now on, and can say nothing.
     pub spoilt_looks: u32,
     /// Promises that were broken, in words. Must stay empty.
@@ -174,7 +174,7 @@ impl World {
             transfers_slower_ms: 0,
             starts_slower_ms: 0,
             start_commands_ms: 0,
-            starts_adopted: 0,
+            starts_found_under_way: 0,
             spoilt_looks: 0,
             violations: vec![],
             stops: vec![],

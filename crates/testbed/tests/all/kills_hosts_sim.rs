@@ -94,10 +94,10 @@ fn a_node_that_came_back_into_service_while_it_was_desynced_is_drained_again() {
 fn a_start_whose_ssh_was_cut_is_waited_for_and_not_begun_again() {
     let slow = |seed: u64| {
         let rig = plain().fork(seed);
-        rig.shared.borrow_mut().start_commands_ms = 4_000;
+        rig.shared.borrow_mut().start_commands_ms = 60_000;
         rig
     };
-    let mut adopted = 0;
+    let mut found = 0;
     for seed in 1..=8 {
         let clean = slow(seed);
         let operator = Operator::new(&clean, "root@db1");
@@ -122,8 +122,8 @@ fn a_start_whose_ssh_was_cut_is_waited_for_and_not_begun_again() {
             let world = rig.shared.borrow();
             assert_eq!(world.violations, Vec::<String>::new(), "seed {seed} {fault:?}");
             assert!(world.is_whole(), "seed {seed} {fault:?}");
-            adopted += world.starts_adopted;
+            found += world.starts_found_under_way;
         }
     }
-    assert!(adopted > 0, "no start was under way when the next one came");
+    assert!(found > 0, "no start was under way when the next one came");
 }
