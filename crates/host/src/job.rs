@@ -23,11 +23,11 @@ const RECORD_BYTES_MAX: u64 = 64 * 1024;
 const POLL: Duration = Duration::from_millis(10);
 
 /// `$1` is the job's id, `$2` where its end is noted; then comes the command. Where nothing can be written any more, the code is still
-/// the shell's own.
+/// the shell's own. The command keeps the umask that a service has.
 const SHELL: &str = r#"
 id="$1"; end="$2"; shift 2;
 "$@" </dev/null; code=$?;
-echo "$id $code" 2>/dev/null >"$end.new" && mv -f "$end.new" "$end";
+(umask 077; echo "$id $code" 2>/dev/null >"$end.new" && mv -f "$end.new" "$end");
 exit "$code"
 "#;
 
@@ -346,6 +346,14 @@ mod tests {
         fs::write(&go, "").expect("writable");
         until(|| !matches!(state(&place).expect("readable"), JobState::Runs(_)));
         let ended = state(&place).expect("readable");
+        for entry in fs::read_dir(&place.dir).expect("a directory") {
+            let facts = entry.expect("an entry").metadata().expect("there");
+            assert_eq!(
+                std::os::unix::fs::PermissionsExt::mode(&facts.permissions()) & 0o077,
+                0,
+                "others read it"
+            );
+        }
         assert_eq!(ended, JobState::Ended { job, code: 3, said: "bad luck\n".into() });
         // Another place knows nothing of it.
         assert_eq!(state(&JobPlace::stop(&place.dir)).expect("readable"), JobState::NeverBegan);

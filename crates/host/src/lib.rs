@@ -36,6 +36,9 @@ pub enum HostError {
     /// Neither done nor not done: nobody can say until the machine is looked at again.
     #[error("{host} cannot be reached, or did not answer, so what became of it is not known: {why}")]
     Lost { host: String, why: String },
+    /// Nobody was there to ask: what was wished is not done.
+    #[error("nothing could be asked of {host}: {why}")]
+    NoAgent { host: String, why: String },
 }
 
 /// What `stat` says of a file.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use host::{HostError, JobPlace, JobState, ProcessFacts, ReadHost, Service, ServiceState, WriteHost};
+use host::{HostError, Job, JobPlace, JobState, ProcessFacts, ReadHost, Service, ServiceState, WriteHost};
 use model::{Clock, SystemClock};
 use net::{
     Client, ConnectOptions, Connector, Endpoint, NetError, Outcome, PemSet, SecretString, SslMode, TlsOptions,
@@ -122,7 +122,11 @@ impl LiveNode {
     fn silent_or_down(&self, why: String, is_refused: bool) -> NodeError {
         let node = self.spec.name.clone();
         match self.life(is_refused) {
-            Alive::No => NodeError::Down { node, why },
+            Alive::No => {
+                let start = self.machine_host().service_job(&JobPlace::start(&self.spec.state_dir));
+                let more = start.ok().and_then(|job| failed_start(&job)).map(|text| format!("; {text}"));
+                NodeError::Down { node, why: why + &more.unwrap_or_default() }
+            }
             Alive::Yes => {
                 NodeError::Silent { node, why: format!("{why}; its process runs"), runs_unheard: is_refused }
             }
@@ -367,6 +371,24 @@ enum PidFile {
     /// The process that it names has ended.
     Gone,
     NotThere,
+}
+
+/// What a start by sealion that brought no server left behind, for somebody who wonders why there is none.
+fn failed_start(job: &JobState) -> Option<String> {
+    let began =
+        |job: &Job| format!("the last start by sealion, of {}", model::clock::rfc3339(job.began_unix_ms));
+    let last = |said: &str| {
+        said.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(|line| format!(": {line}"))
+    };
+    match job {
+        JobState::NeverBegan | JobState::Runs(_) | JobState::Ended { code: 0, .. } => None,
+        JobState::Ended { job, code, said } => {
+            Some(format!("{}, ended with exit code {code}{}", began(job), last(said).unwrap_or_default()))
+        }
+        JobState::CutShort { job, said } => {
+            Some(format!("{}, was cut short{}", began(job), last(said).unwrap_or_default()))
+        }
+    }
 }
 
 fn is_server(facts: &ProcessFacts) -> bool {
@@ -705,6 +727,29 @@ mod tests {
         assert!(told.iter().all(|one| words.contains(&format!("SEALION_{one}"))), "{words:?}");
         assert_eq!(words[words.len() - 2..], ["proxy-out", "n1"]);
         assert_eq!(hook(false).command(&spec), None);
+    }
+
+    #[test]
+    fn a_start_that_brought_no_server_is_told_with_its_code_and_last_line() {
+        let job = || Job { id: "1".into(), command: vec!["start".into()], began_unix_ms: 1_764_000_000_000 };
+        let ended = |code| JobState::Ended { job: job(), code, said: "mounting\nno such volume\n\n".into() };
+        for (state, told) in [
+            (JobState::NeverBegan, None),
+            (JobState::Runs(Some(job())), None),
+            (ended(0), None),
+            (
+                ended(32),
+                Some(
+                    "the last start by sealion, of 2025-11-24T16:00:00.000Z, ended with exit code 32: no such volume",
+                ),
+            ),
+            (
+                JobState::CutShort { job: job(), said: String::new() },
+                Some("the last start by sealion, of 2025-11-24T16:00:00.000Z, was cut short"),
+            ),
+        ] {
+            assert_eq!(failed_start(&state).as_deref(), told, "{state:?}");
+        }
     }
 
     /// An outsider was told to give `--ssl-ca` to `sealion rotate`, which has no such option.

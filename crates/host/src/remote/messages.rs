@@ -313,6 +313,7 @@ pub enum FarHostError {
     Changed { path: FarPath },
     Process { what: String, why: String },
     Lost { host: String, why: String },
+    NoAgent { host: String, why: String },
 }
 
 impl From<HostError> for FarHostError {
@@ -328,6 +329,7 @@ impl From<HostError> for FarHostError {
             HostError::Changed { path } => Self::Changed { path: FarPath(path) },
             HostError::Process { what, why } => Self::Process { what, why },
             HostError::Lost { host, why } => Self::Lost { host, why },
+            HostError::NoAgent { host, why } => Self::NoAgent { host, why },
         }
     }
 }
@@ -343,6 +345,7 @@ impl From<FarHostError> for HostError {
             FarHostError::Changed { path: FarPath(path) } => Self::Changed { path },
             FarHostError::Process { what, why } => Self::Process { what, why },
             FarHostError::Lost { host, why } => Self::Lost { host, why },
+            FarHostError::NoAgent { host, why } => Self::NoAgent { host, why },
         }
     }
 }
