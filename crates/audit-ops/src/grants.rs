@@ -221,7 +221,9 @@ pub fn sudoers(rows: &[&GrantsRow], host_user: &str) -> String {
     }
     let mut out = String::from(
         "# Mode 0440, on each host whose node has `ssh` in the inventory, with sudo = true there. Check it: visudo -cf FILE\n\
-         # agent --write is root for whoever may run it: give it to those only who change clusters.\n",
+         # agent --write is root for whoever may run it: give it to those only who change clusters.\n\
+         # Only for a sealion that is root's own, with all directories above it, named by `agent` in [ssh]. Never list one in a home\n\
+         # directory: whoever can write there would be root.\n",
     );
     out += &lines.join("\n");
     out + "\n"

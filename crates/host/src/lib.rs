@@ -3,6 +3,7 @@
 //! Reading and writing are two traits, so that a look can be handed a host that it cannot change. [`Local`] does it; [`Remote`] asks
 //! the same program at the other end of the user's own ssh, where [`Local`] does it.
 
+pub mod job;
 mod local;
 pub mod ports;
 pub mod remote;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use job::{Job, JobPlace, JobState};
 pub use local::Local;
 pub use remote::push::PushedProgram;
 pub use remote::{AgentProgram, Remote, SharedHost, SshTarget};
@@ -34,6 +36,9 @@ pub enum HostError {
     /// Neither done nor not done: nobody can say until the machine is looked at again.
     #[error("{host} cannot be reached, or did not answer, so what became of it is not known: {why}")]
     Lost { host: String, why: String },
+    /// Nobody was there to ask: what was wished is not done.
+    #[error("nothing could be asked of {host}: {why}")]
+    NoAgent { host: String, why: String },
 }
 
 /// What `stat` says of a file.
@@ -197,6 +202,8 @@ pub trait ReadHost {
     /// # Errors
     /// It does not say, or not within `limit`.
     fn version_of(&self, program: &Path, limit: Duration) -> Result<Option<String>, HostError>;
+    /// What became of the newest job of this place.
+    fn service_job(&self, job: &JobPlace) -> Result<JobState, HostError>;
     /// The first text in a program or library that is `mark` with a digit behind it, to its end: `OpenSSL 3.0.19 27 Jan 2026`.
     /// `None`: there is no such text, or no such file.
     fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError>;
@@ -230,9 +237,10 @@ pub trait WriteHost: ReadHost {
     fn remove_dir(&self, dir: &Path) -> Result<(), HostError>;
     /// Runs a program to its end, for `timeout` at most; then it is ended with all that it has started.
     fn run(&self, command: &[String], timeout: Duration) -> Result<String, HostError>;
-    /// Runs a program that starts or stops a service. What it leaves behind is the service and is never ended by us; nor is the
-    /// program, when it takes longer.
-    fn run_service(&self, command: &[String], timeout: Duration) -> Result<String, HostError>;
+    /// Runs a program that starts or stops a service, as a job of this place ([`job`]): one that runs already is waited for, and not
+    /// begun twice. What it leaves behind is the service and is never ended by us; nor is the program, when it takes longer.
+    fn run_service(&self, job: &JobPlace, command: &[String], timeout: Duration)
+    -> Result<String, HostError>;
     /// Held by one at a time, also among sealions of other operators; waited for, for `at_most`. The file is made where it is not
     /// there, and stays.
     fn lock(&self, path: &Path, at_most: Duration) -> Result<Box<dyn HostLock>, HostError>;

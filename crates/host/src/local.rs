@@ -19,8 +19,8 @@ use nix::unistd::{AccessFlags, Gid, Pid, Uid, access, chown};
 use rustix::fs::{CWD, RenameFlags, XattrFlags, getxattr, listxattr, renameat_with, setxattr};
 
 use crate::{
-    FileFacts, HostError, HostLock, PROGRAMS_MAX, ProcessFacts, Programs, ReadHost, Service, ServiceState,
-    WriteHost, is_program,
+    FileFacts, HostError, HostLock, JobPlace, JobState, PROGRAMS_MAX, ProcessFacts, Programs, ReadHost,
+    Service, ServiceState, WriteHost, is_program, job,
 };
 
 /// Of what a command prints, this much is kept for an error text.
@@ -224,6 +224,10 @@ impl ReadHost for Local {
             _ => Err(error),
         })?;
         Ok(Some(said.trim().to_owned()))
+    }
+
+    fn service_job(&self, job: &JobPlace) -> Result<JobState, HostError> {
+        job::state(job)
     }
 
     fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError> {
@@ -617,16 +621,13 @@ impl WriteHost for Local {
         Err(running.failed(format!("took longer than {} s", timeout.as_secs()), "", None))
     }
 
-    fn run_service(&self, command: &[String], timeout: Duration) -> Result<String, HostError> {
-        let mut running = Running::start(command)?;
-        if let Some(status) = running.wait(timeout)? {
-            return running.told(status);
-        }
-        let how = format!("still runs after {} s, and was left alone", timeout.as_secs());
-        let error = running.failed(how, "", None);
-        // Nobody else waits for it: it must not become a zombie of ours.
-        std::thread::spawn(move || running.child.wait());
-        Err(error)
+    fn run_service(
+        &self,
+        job: &JobPlace,
+        command: &[String],
+        timeout: Duration,
+    ) -> Result<String, HostError> {
+        job::run(job, command, timeout)
     }
 
     fn lock(&self, path: &Path, at_most: Duration) -> Result<Box<dyn HostLock>, HostError> {
@@ -775,7 +776,7 @@ mod tests {
     #[test]
     fn a_program_whose_child_keeps_its_output_open_is_not_waited_for() {
         let words = ["sh", "-c", "echo started; sleep 300 &"].map(String::from);
-        let printed = Local.run_service(&words, Duration::from_secs(60)).expect("it ended with 0");
+        let printed = Local.run(&words, Duration::from_secs(60)).expect("it ended with 0");
         assert_eq!(printed, "started\n");
     }
 

@@ -24,6 +24,9 @@ const FILES: [&str; 9] = [
 ];
 /// The same, of a lab with hosts alone: in any other these are somebody else's.
 const FILES_OF_HOSTS: [&str; 4] = ["passwd", "shadow", "ssh", "proxy"];
+/// On the hosts of a lab, whose accounts have the lab's directory for their home: copies of sealion that a killed one left behind.
+const CACHE: &str = ".cache";
+const COPIES: &str = "sealion-agent";
 /// Entries of somebody else's that are named one by one.
 const NAMED_MAX: usize = 5;
 
@@ -48,6 +51,12 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
 /// Removes what the lab wrote, and the directory if nothing else is in it; gives what was left because the lab did not
 /// write it.
 pub fn remove_own(dir: &Path, file: &LabFile) -> Vec<PathBuf> {
+    if file.hosts {
+        let cache = dir.join(CACHE);
+        let _ = fs::remove_dir_all(cache.join(COPIES));
+        // What somebody else keeps there stays.
+        let _ = fs::remove_dir(cache);
+    }
     for name in own_entries(file) {
         let path = dir.join(name);
         // A link is removed, not what it leads to.
@@ -102,7 +111,13 @@ pub fn make_room(dir: &Path) -> Result<(), LabError> {
             ),
         );
     }
-    let own: BTreeSet<PathBuf> = lab.iter().flat_map(own_entries).map(|name| dir.join(name)).collect();
+    let mut own: BTreeSet<PathBuf> = lab.iter().flat_map(own_entries).map(|name| dir.join(name)).collect();
+    let cache = dir.join(CACHE);
+    if lab.as_ref().is_some_and(|file| file.hosts)
+        && entries(&cache).iter().all(|path| path.ends_with(COPIES))
+    {
+        own.insert(cache);
+    }
     let foreign: Vec<String> =
         present.iter().filter(|path| !own.contains(*path)).map(|path| path.display().to_string()).collect();
     if let Some(file) = lab.filter(|_| foreign.is_empty()) {
@@ -194,6 +209,38 @@ mod tests {
         assert_eq!(remove_own(&dir, &file), [dir.join("keep.txt"), dir.join("mine")]);
         assert_eq!(fs::read_to_string(dir.join("keep.txt")).unwrap(), "precious");
         assert!(outside.join("precious").exists() && !dir.join("operator").exists());
+    }
+
+    #[test]
+    fn copies_of_sealion_on_the_hosts_of_a_lab_go_with_it() {
+        let place = tempfile::tempdir().unwrap();
+        let dir = place.path().join("lab");
+        let with_copy = || {
+            let _ = fs::remove_dir_all(&dir);
+            fs::create_dir(&dir).unwrap();
+            let mut file = dead_lab(&dir);
+            file.hosts = true;
+            file.write().unwrap();
+            fs::create_dir_all(dir.join(".cache/sealion-agent")).unwrap();
+            fs::write(dir.join(".cache/sealion-agent/once-0.1.0-0-1"), "x").unwrap();
+            file
+        };
+        let file = with_copy();
+        assert_eq!(remove_own(&dir, &file), Vec::<PathBuf>::new());
+        assert!(!dir.exists());
+        with_copy();
+        assert!(make_room(&dir).is_ok() && !dir.exists());
+
+        let file = with_copy();
+        fs::write(dir.join(".cache/theirs"), "precious").unwrap();
+        assert!(make_room(&dir).unwrap_err().to_string().contains(".cache"));
+        assert_eq!(remove_own(&dir, &file), [dir.join(".cache")]);
+        assert_eq!(entries(&dir.join(".cache")), [dir.join(".cache/theirs")]);
+        // In a lab without hosts nobody of it has a home there.
+        let mut file = with_copy();
+        file.hosts = false;
+        assert_eq!(remove_own(&dir, &file).len(), 1);
+        assert!(dir.join(".cache/sealion-agent").exists());
     }
 
     #[test]

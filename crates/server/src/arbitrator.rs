@@ -235,6 +235,9 @@ impl ReadMember for LiveArbitrator {
     }
 
     fn alive(&mut self) -> Alive {
+        if self.member.is_being_started() {
+            return Alive::Yes;
+        }
         let state = self.machine.host().service_state(&self.spec().service, Duration::from_secs(ASK_S_MAX));
         match (state, self.running()) {
             (ServiceState::Runs, _) | (_, Ok(Some(_))) => Alive::Yes,

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use host::{HostError, ProcessFacts, ReadHost, ServiceState, WriteHost};
+use host::{HostError, Job, JobPlace, JobState, ProcessFacts, ReadHost, Service, ServiceState, WriteHost};
 use model::{Clock, SystemClock};
 use net::{
     Client, ConnectOptions, Connector, Endpoint, NetError, Outcome, PemSet, SecretString, SslMode, TlsOptions,
@@ -31,6 +31,7 @@ use crate::view::NodeView;
 /// The service manager may take this long to stop or start a server before it is said to hang. systemd's own limit
 /// for mariadb.service is 90 s to 15 min; a clean shutdown of a busy server takes its time.
 const SERVICE_S_MAX: u64 = 600;
+const START_POLL: Duration = Duration::from_millis(200);
 /// A service manager that does not say within this time whether a service runs is not asked again in that round.
 const ASK_S_MAX: u64 = 5;
 /// A server that does not keep to the protocol is asked so often before that is taken for its answer.
@@ -121,7 +122,11 @@ impl LiveNode {
     fn silent_or_down(&self, why: String, is_refused: bool) -> NodeError {
         let node = self.spec.name.clone();
         match self.life(is_refused) {
-            Alive::No => NodeError::Down { node, why },
+            Alive::No => {
+                let start = self.machine_host().service_job(&JobPlace::start(&self.spec.state_dir));
+                let more = start.ok().and_then(|job| failed_start(&job)).map(|text| format!("; {text}"));
+                NodeError::Down { node, why: why + &more.unwrap_or_default() }
+            }
             Alive::Yes => {
                 NodeError::Silent { node, why: format!("{why}; its process runs"), runs_unheard: is_refused }
             }
@@ -133,6 +138,10 @@ impl LiveNode {
 
     /// Its manager and its process, taken together; `is_refused`: nothing listens where it should.
     fn life(&self, is_refused: bool) -> Alive {
+        // Asked first: what it starts is seen by the looks behind it, and what it has not started yet by none of them.
+        if self.is_being_started() {
+            return Alive::Yes;
+        }
         let process = self.process_of_pid_file();
         match (self.manager_says(), &process) {
             (_, Ok(PidFile::Runs(_))) | (Alive::Yes, _) => Alive::Yes,
@@ -146,6 +155,29 @@ impl LiveNode {
                 Err(error) => Alive::CannotTell(error.to_string()),
             },
         }
+    }
+
+    /// A start that somebody has begun who was cut off since. Where that cannot be told, nothing is lost: a second start waits for it.
+    pub(crate) fn is_being_started(&self) -> bool {
+        let job = self.machine_host().service_job(&JobPlace::start(&self.spec.state_dir));
+        matches!(job, Ok(JobState::Runs(_)))
+    }
+
+    /// A command that starts it and was begun earlier would bring a server behind the stop. systemd sees to that by itself.
+    fn start_shows_a_server(&self) -> Result<(), NodeError> {
+        if matches!(self.spec.service, Service::Systemd { .. }) {
+            return Ok(());
+        }
+        let deadline = Instant::now() + Duration::from_secs(SERVICE_S_MAX);
+        while self.is_being_started() && !matches!(self.process_of_pid_file(), Ok(PidFile::Runs(_))) {
+            if Instant::now() > deadline {
+                return Err(self.host_error(format!(
+                    "its start was begun earlier, runs for more than {SERVICE_S_MAX} s and shows no server yet, so that it cannot be stopped"
+                )));
+            }
+            std::thread::sleep(START_POLL);
+        }
+        Ok(())
     }
 
     /// Whether a server runs on its machine that was started with this option file, or with none that it names.
@@ -242,9 +274,9 @@ impl LiveNode {
         .map_err(|error| self.host_error(error))
     }
 
-    fn service(&self, command: &[String]) -> Result<(), NodeError> {
+    fn service(&self, job: &JobPlace, command: &[String]) -> Result<(), NodeError> {
         self.machine_host()
-            .run_service(command, Duration::from_secs(SERVICE_S_MAX))
+            .run_service(job, command, Duration::from_secs(SERVICE_S_MAX))
             .map(|_| ())
             .map_err(|error| self.host_error(error))
     }
@@ -339,6 +371,24 @@ enum PidFile {
     /// The process that it names has ended.
     Gone,
     NotThere,
+}
+
+/// What a start by sealion that brought no server left behind, for somebody who wonders why there is none.
+fn failed_start(job: &JobState) -> Option<String> {
+    let began =
+        |job: &Job| format!("the last start by sealion, of {}", model::clock::rfc3339(job.began_unix_ms));
+    let last = |said: &str| {
+        said.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(|line| format!(": {line}"))
+    };
+    match job {
+        JobState::NeverBegan | JobState::Runs(_) | JobState::Ended { code: 0, .. } => None,
+        JobState::Ended { job, code, said } => {
+            Some(format!("{}, ended with exit code {code}{}", began(job), last(said).unwrap_or_default()))
+        }
+        JobState::CutShort { job, said } => {
+            Some(format!("{}, was cut short{}", began(job), last(said).unwrap_or_default()))
+        }
+    }
 }
 
 fn is_server(facts: &ProcessFacts) -> bool {
@@ -597,11 +647,12 @@ impl WriteMember for LiveNode {
     }
 
     fn stop(&mut self) -> Result<(), NodeError> {
-        self.service(&self.spec.service.stop_command())
+        self.start_shows_a_server()?;
+        self.service(&JobPlace::stop(&self.spec.state_dir), &self.spec.service.stop_command())
     }
 
     fn start(&mut self) -> Result<(), NodeError> {
-        self.service(&self.spec.service.start_command())
+        self.service(&JobPlace::start(&self.spec.state_dir), &self.spec.service.start_command())
     }
 }
 
@@ -649,7 +700,8 @@ impl WriteNode for LiveNode {
     }
 
     fn hook(&mut self, hook: &Hook<'_>) -> Result<(), NodeError> {
-        hook.command(&self.spec).map_or(Ok(()), |command| self.service(&command))
+        hook.command(&self.spec)
+            .map_or(Ok(()), |command| self.service(&JobPlace::hook(&self.spec.state_dir), &command))
     }
 }
 
@@ -675,6 +727,29 @@ mod tests {
         assert!(told.iter().all(|one| words.contains(&format!("SEALION_{one}"))), "{words:?}");
         assert_eq!(words[words.len() - 2..], ["proxy-out", "n1"]);
         assert_eq!(hook(false).command(&spec), None);
+    }
+
+    #[test]
+    fn a_start_that_brought_no_server_is_told_with_its_code_and_last_line() {
+        let job = || Job { id: "1".into(), command: vec!["start".into()], began_unix_ms: 1_764_000_000_000 };
+        let ended = |code| JobState::Ended { job: job(), code, said: "mounting\nno such volume\n\n".into() };
+        for (state, told) in [
+            (JobState::NeverBegan, None),
+            (JobState::Runs(Some(job())), None),
+            (ended(0), None),
+            (
+                ended(32),
+                Some(
+                    "the last start by sealion, of 2025-11-24T16:00:00.000Z, ended with exit code 32: no such volume",
+                ),
+            ),
+            (
+                JobState::CutShort { job: job(), said: String::new() },
+                Some("the last start by sealion, of 2025-11-24T16:00:00.000Z, was cut short"),
+            ),
+        ] {
+            assert_eq!(failed_start(&state).as_deref(), told, "{state:?}");
+        }
     }
 
     /// An outsider was told to give `--ssl-ca` to `sealion rotate`, which has no such option.

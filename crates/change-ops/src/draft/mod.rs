@@ -10,7 +10,7 @@ use std::path::Path;
 use site::OpsError;
 use site::inventory::Cluster;
 
-use survey::Place;
+use survey::{NotSurveyed, Place};
 
 /// The text of an inventory for the cluster of the one server in `cluster`. `login_file` is named as the place of user
 /// and password. Lines that a person must check say so. `trusts_found`: servers that others named are given the password itself where
@@ -37,13 +37,15 @@ pub fn draft(cluster: &Cluster, login_file: Option<&Path>, trusts_found: bool) -
             let why = error.in_one_line();
             // What `net` says of a login without TLS is not the reason here.
             let is_kept = !trusts_found && why.contains("does not send it without TLS");
-            if is_kept {
+            let answered = !matches!(error, net::NetError::Unreachable { .. } | net::NetError::TimedOut { .. });
+            let why = if is_kept {
                 "it was not verified and wants the password itself: verify it with --ssl-mode=VERIFY_CA and --ssl-ca, \
                  or send the password with --trust-found"
                     .to_owned()
             } else {
                 why
-            }
+            };
+            NotSurveyed { why, answered }
         })
     });
     Ok(text::text(&survey, login_file))

@@ -98,14 +98,22 @@ pub enum Role {
     PerhapsReplica,
 }
 
-/// A place where nobody answered.
+/// A place where nobody answered, or nobody was let in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreached {
     pub place: Place,
     pub role: Role,
     /// The server that told of it.
     pub teller: usize,
+    pub why: NotSurveyed,
+}
+
+/// Why a server is not in the picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotSurveyed {
     pub why: String,
+    /// Somebody answered there, and let nobody in.
+    pub answered: bool,
 }
 
 #[derive(Debug, Default)]
@@ -137,7 +145,7 @@ struct Lead {
 pub fn survey(
     first: Place,
     named: Surveyed,
-    ask: impl Fn(&Place) -> Result<Surveyed, String> + Sync,
+    ask: impl Fn(&Place) -> Result<Surveyed, NotSurveyed> + Sync,
 ) -> Survey {
     let begun = Instant::now();
     let mut survey = Survey::default();
@@ -164,7 +172,9 @@ pub fn survey(
         let answers: Vec<_> = std::thread::scope(|scope| {
             let asking: Vec<_> = leads.iter().map(|lead| scope.spawn(|| ask(&lead.place))).collect();
             let answer = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-                thread.join().unwrap_or_else(|_| Err("asking it failed inside of sealion".into()))
+                thread.join().unwrap_or_else(|_| {
+                    Err(NotSurveyed { why: "asking it failed inside of sealion".into(), answered: false })
+                })
             };
             asking.into_iter().map(answer).collect()
         });

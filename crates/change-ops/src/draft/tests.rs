@@ -6,7 +6,9 @@ use std::sync::Mutex;
 use server::replication::{Channel, ChannelTls, ThreadState};
 use site::inventory::Inventory;
 
-use super::survey::{GaleraNode, Place, Role, ServerPaths, Survey, Surveyed, ToldReplica, survey};
+use super::survey::{
+    GaleraNode, NotSurveyed, Place, Role, ServerPaths, Survey, Surveyed, ToldReplica, survey,
+};
 use super::text;
 
 fn place(address: &str) -> Place {
@@ -66,10 +68,10 @@ fn surveyed(first: &str, servers: &[(&[&str], Surveyed)]) -> (Survey, Vec<String
     let asked = Mutex::new(Vec::new());
     let survey = survey(place(first), by_address[first].clone(), |place| {
         asked.lock().expect("sound").push(place.address.clone());
-        by_address
-            .get(place.address.as_str())
-            .map(|&server| server.clone())
-            .ok_or_else(|| "nobody\nthere".into())
+        by_address.get(place.address.as_str()).map(|&server| server.clone()).ok_or_else(|| NotSurveyed {
+            why: "nobody\nthere".into(),
+            answered: place.address.starts_with("192.168."),
+        })
     });
     let mut asked = asked.into_inner().expect("sound");
     asked.sort();
@@ -101,6 +103,27 @@ fn a_tree_of_replicas_is_found_from_any_of_its_servers() {
         for line in ["\n#   b  ", "\n#     d  ", "\n#   c  ", "<- b: no TLS set"] {
             assert!(text.contains(line), "{line:?} from {first}: {text}");
         }
+    }
+}
+
+/// Its password is another one: that is no matter of networks.
+#[test]
+fn who_lets_nobody_in_is_not_called_out_of_reach() {
+    let (survey, _) = surveyed(
+        "10.0.0.1",
+        &[(
+            &["10.0.0.1"],
+            server("a", &["192.168.0.9"], &[replica("b", "192.168.0.2"), replica("c", "10.0.0.3")]),
+        )],
+    );
+    let text = text::text(&survey, None);
+    for part in [
+        "192.168.0.9:3306: no TLS set, NOT LOGGED IN",
+        "192.168.0.2:3306  NOT LOGGED IN; a names it as a replica",
+        "10.0.0.3:3306  NOT REACHED; a names it as a replica",
+        "it let nobody in, so its name",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 

@@ -167,8 +167,9 @@ fn nodes<'s>(survey: &'s Survey, names: &[String]) -> Vec<Node<'s>> {
             is_mariadb: teller.is_some_and(|teller| teller.is_mariadb),
             paths: None,
             checks: vec![format!(
-                "it did not answer, so its name, socket, pid_file and error_log are not known: {}",
-                in_one_line(&unreached.why)
+                "{}, so its name, socket, pid_file and error_log are not known: {}",
+                if unreached.why.answered { "it let nobody in" } else { "it did not answer" },
+                in_one_line(&unreached.why.why)
             )],
             left_out: match teller.and_then(left_out) {
                 Some(why) => Some(why),
@@ -234,6 +235,14 @@ fn is_elsewhere(place: &Place) -> bool {
     address.is_ok_and(|address| UdpSocket::bind(SocketAddr::new(address, 0)).is_err())
 }
 
+const NOT_REACHED: &str = "NOT REACHED";
+
+impl Unreached {
+    fn drawn(&self) -> &'static str {
+        if self.why.answered { "NOT LOGGED IN" } else { NOT_REACHED }
+    }
+}
+
 /// Clusters, and below each server who replicates from it.
 fn picture(survey: &Survey, names: &[String]) -> Vec<String> {
     let mut lines = Vec::new();
@@ -252,7 +261,7 @@ fn picture(survey: &Survey, names: &[String]) -> Vec<String> {
             unreached.role == Role::Member && teller.is_some_and(|galera| galera.cluster == cluster)
         };
         let missing = survey.unreached.iter().filter(of_cluster);
-        lines.extend(missing.map(|unreached| format!("  {}  NOT REACHED", unreached.place)));
+        lines.extend(missing.map(|unreached| format!("  {}  {}", unreached.place, unreached.drawn())));
     }
     let has_source =
         |server: &Surveyed| server.channels.iter().any(|channel| survey.at(&source_of(channel)).is_some());
@@ -274,7 +283,7 @@ fn picture(survey: &Survey, names: &[String]) -> Vec<String> {
     for unreached in missing {
         let teller = names.get(unreached.teller).map_or("?", String::as_str);
         let role = if unreached.role == Role::Source { "a source" } else { "a replica" };
-        lines.push(format!("{}  NOT REACHED; {teller} names it as {role}", unreached.place));
+        lines.push(format!("{}  {}; {teller} names it as {role}", unreached.place, unreached.drawn()));
     }
     lines
 }
@@ -310,11 +319,10 @@ fn draw(
     }
     lines.push(line);
     for channel in server.channels.iter().filter(|channel| survey.at(&source_of(channel)).is_none()) {
-        lines.push(format!(
-            "{indent}  replicates from {}: {}, NOT REACHED",
-            source_of(channel),
-            how_of(channel)
-        ));
+        let place = source_of(channel);
+        let unreached = survey.unreached.iter().find(|unreached| unreached.place == place);
+        let drawn = unreached.map_or(NOT_REACHED, Unreached::drawn);
+        lines.push(format!("{indent}  replicates from {place}: {}, {drawn}", how_of(channel)));
     }
     for (replica, of_replica) in survey.servers.iter().enumerate() {
         for channel in &of_replica.channels {

@@ -440,7 +440,15 @@ pub(super) fn print_connect(up: &labs::Up) {
     println!("{} in {}; try", show::green("up"), dir.display());
     // MySQL's bundle has no client.
     if up.lab.file.servers.kind == ::lab::ServerKind::MariaDb {
-        println!("  sealion lab exec{option} -- mariadb");
+        // Nobody but these hosts is on the cluster's network.
+        match up.lab.file.nodes.first().filter(|_| up.lab.file.hosts) {
+            Some(node) => println!(
+                "  sealion lab exec{option} --host {} -- mariadb -h {}",
+                ::lab::hosts::APP_HOST,
+                node.address
+            ),
+            None => println!("  sealion lab exec{option} -- mariadb"),
+        }
     }
     println!("  sealion lab exec{option} -- sealion status");
     println!("  sealion lab down{option}");

@@ -246,9 +246,10 @@ impl Agent {
             Request::Run { command, limit_ms } => {
                 Answer::Text { text: Local.run(command, Duration::from_millis(*limit_ms))? }
             }
-            Request::RunService { command, limit_ms } => {
-                Answer::Text { text: Local.run_service(command, Duration::from_millis(*limit_ms))? }
-            }
+            Request::ServiceJob { job } => Answer::ServiceJob { state: Local.service_job(&job.into())? },
+            Request::RunService { job, command, limit_ms } => Answer::Text {
+                text: Local.run_service(&job.into(), command, Duration::from_millis(*limit_ms))?,
+            },
             Request::Lock { path, at_most_ms } => {
                 let held = Local.lock(&path.0, Duration::from_millis(*at_most_ms))?;
                 let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::frames::FarPath;
-use crate::{FileFacts, HostError, ProcessFacts, Programs, Service, ServiceState};
+use crate::{FileFacts, HostError, JobPlace, JobState, ProcessFacts, Programs, Service, ServiceState};
 
 /// What an agent may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +90,9 @@ pub enum Request {
         program: FarPath,
         limit_ms: u64,
     },
+    ServiceJob {
+        job: FarJob,
+    },
     TextIn {
         path: FarPath,
         mark: String,
@@ -139,6 +142,7 @@ pub enum Request {
         limit_ms: u64,
     },
     RunService {
+        job: FarJob,
         command: Vec<String>,
         limit_ms: u64,
     },
@@ -167,6 +171,7 @@ impl Request {
             | Self::ServiceSettings { .. }
             | Self::VersionOf { .. }
             | Self::TextIn { .. }
+            | Self::ServiceJob { .. }
             | Self::Dial { .. }
             | Self::Capture { .. }
             | Self::CaptureEnd { .. } => false,
@@ -180,6 +185,36 @@ impl Request {
             | Self::RunService { .. }
             | Self::Lock { .. }
             | Self::Unlock { .. } => true,
+        }
+    }
+}
+
+/// A [`JobPlace`] on its way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FarJob {
+    Start(FarPath),
+    Stop(FarPath),
+    Hook(FarPath),
+}
+
+impl From<&JobPlace> for FarJob {
+    fn from(place: &JobPlace) -> Self {
+        let dir = FarPath(place.dir.clone());
+        match place.name {
+            "stop" => Self::Stop(dir),
+            "hook" => Self::Hook(dir),
+            _ => Self::Start(dir),
+        }
+    }
+}
+
+impl From<&FarJob> for JobPlace {
+    fn from(job: &FarJob) -> Self {
+        match job {
+            FarJob::Start(dir) => Self::start(&dir.0),
+            FarJob::Stop(dir) => Self::stop(&dir.0),
+            FarJob::Hook(dir) => Self::hook(&dir.0),
         }
     }
 }
@@ -240,6 +275,9 @@ pub enum Answer {
     Text {
         text: String,
     },
+    ServiceJob {
+        state: JobState,
+    },
     Locked {
         lock: u64,
     },
@@ -280,6 +318,7 @@ pub enum FarHostError {
     Changed { path: FarPath },
     Process { what: String, why: String },
     Lost { host: String, why: String },
+    NoAgent { host: String, why: String },
 }
 
 impl From<HostError> for FarHostError {
@@ -295,6 +334,7 @@ impl From<HostError> for FarHostError {
             HostError::Changed { path } => Self::Changed { path: FarPath(path) },
             HostError::Process { what, why } => Self::Process { what, why },
             HostError::Lost { host, why } => Self::Lost { host, why },
+            HostError::NoAgent { host, why } => Self::NoAgent { host, why },
         }
     }
 }
@@ -310,6 +350,7 @@ impl From<FarHostError> for HostError {
             FarHostError::Changed { path: FarPath(path) } => Self::Changed { path },
             FarHostError::Process { what, why } => Self::Process { what, why },
             FarHostError::Lost { host, why } => Self::Lost { host, why },
+            FarHostError::NoAgent { host, why } => Self::NoAgent { host, why },
         }
     }
 }

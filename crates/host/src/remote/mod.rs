@@ -21,7 +21,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use capture::CaptureReport;
 
 use crate::{
-    FileFacts, HostError, HostLock, ProcessFacts, Programs, ReadHost, Service, ServiceState, WriteHost,
+    FileFacts, HostError, HostLock, JobPlace, JobState, ProcessFacts, Programs, ReadHost, Service,
+    ServiceState, WriteHost,
 };
 use connection::{Connection, FarSocket, Reply};
 use messages::{AgentFacts, AgentMode, Answer, DialTarget, Request};
@@ -64,8 +65,10 @@ impl SshTarget {
     fn command(&self, agent: &Path, mode: AgentMode) -> Vec<String> {
         let mode = if mode == AgentMode::Write { "--write" } else { "--read" };
         let agent = agent.to_string_lossy().into_owned();
-        let root = self.become_root.iter().map(String::as_str);
-        let far: Vec<String> = root.chain([agent.as_str(), "agent", mode]).map(quoted).collect();
+        if !self.become_root.is_empty() {
+            return push::as_root(self, &agent, mode);
+        }
+        let far: Vec<String> = [agent.as_str(), "agent", mode].into_iter().map(quoted).collect();
         self.ssh_command(&format!("exec {}", far.join(" ")))
     }
 
@@ -147,6 +150,10 @@ impl Remote {
         HostError::Lost { host: self.name.clone(), why: why.into() }
     }
 
+    fn agent(&self, mode: AgentMode) -> Result<(Arc<Connection>, AgentFacts), HostError> {
+        self.connection(mode).map_err(|why| HostError::NoAgent { host: self.name.clone(), why })
+    }
+
     fn connection(&self, mode: AgentMode) -> Result<(Arc<Connection>, AgentFacts), String> {
         let link = if mode == AgentMode::Write { &self.changes } else { &self.looks };
         let mut link = link.lock().unwrap_or_else(PoisonError::into_inner);
@@ -180,24 +187,26 @@ impl Remote {
     /// What the agent that looks says of its machine.
     ///
     /// # Errors
-    /// `Lost`: it cannot be reached.
+    /// `NoAgent`: it cannot be reached, or sealion does not run there.
     pub fn facts_of_agent(&self) -> Result<AgentFacts, HostError> {
-        self.connection(AgentMode::Read).map(|(_, facts)| facts).map_err(|why| self.lost(why))
+        self.agent(AgentMode::Read).map(|(_, facts)| facts)
     }
 
-    fn ask(&self, request: Request, payload: Vec<u8>, limit: Duration) -> Result<Reply, String> {
+    fn ask(&self, request: Request, payload: Vec<u8>, limit: Duration) -> Result<Reply, HostError> {
         if !request.changes_something() {
-            return self.connection(AgentMode::Read)?.0.call(request, payload, limit);
+            let (connection, _) = self.agent(AgentMode::Read)?;
+            return connection.call(request, payload, limit).map_err(|why| self.lost(why));
         }
-        let (connection, _) = self.connection(AgentMode::Write)?;
-        connection.call(request, payload, limit).inspect_err(|why| {
+        let (connection, _) = self.agent(AgentMode::Write)?;
+        connection.call(request, payload, limit).map_err(|why| {
             // It may stand still with the request before it. Carried out after what is asked next, it would change that.
-            connection.give_up(why);
+            connection.give_up(&why);
+            self.lost(why)
         })
     }
 
     fn host_call(&self, request: Request, payload: Vec<u8>, limit: Duration) -> Result<Reply, HostError> {
-        let reply = self.ask(request, payload, limit).map_err(|why| self.lost(why))?;
+        let reply = self.ask(request, payload, limit)?;
         match reply.answer {
             Answer::HostError { error } => Err(error.into()),
             Answer::Refused { why } => {
@@ -243,8 +252,7 @@ impl Remote {
     /// As connect(2) there; `TimedOut`; or the machine is out of reach.
     pub fn dial(&self, to: DialTarget, only_own: bool, limit: Duration) -> io::Result<FarSocket> {
         let request = Request::Dial { to, only_own, limit_ms: millis(limit) };
-        let out_of_reach =
-            |why: String| io::Error::new(io::ErrorKind::NotConnected, format!("{}: {why}", self.name));
+        let out_of_reach = |error: HostError| io::Error::new(io::ErrorKind::NotConnected, error.to_string());
         let reply = self.ask(request, Vec::new(), limit.saturating_add(ON_THE_WAY)).map_err(out_of_reach)?;
         match (reply.answer, reply.socket) {
             (Answer::Dialled { local, peer, .. }, Some(fd)) => Ok(FarSocket { fd, local, peer }),
@@ -422,6 +430,13 @@ impl ReadHost for Remote {
         }
     }
 
+    fn service_job(&self, job: &JobPlace) -> Result<JobState, HostError> {
+        match self.host_call(Request::ServiceJob { job: job.into() }, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::ServiceJob { state } => Ok(state),
+            other => Err(self.odd(&other)),
+        }
+    }
+
     fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError> {
         let request = Request::TextIn { path: path.into(), mark: mark.into() };
         match self.host_call(request, Vec::new(), ANSWER_MAX)?.answer {
@@ -482,12 +497,20 @@ impl WriteHost for Remote {
         self.printed(Request::Run { command: command.to_vec(), limit_ms: millis(timeout) }, timeout)
     }
 
-    fn run_service(&self, command: &[String], timeout: Duration) -> Result<String, HostError> {
-        self.printed(Request::RunService { command: command.to_vec(), limit_ms: millis(timeout) }, timeout)
+    fn run_service(
+        &self,
+        job: &JobPlace,
+        command: &[String],
+        timeout: Duration,
+    ) -> Result<String, HostError> {
+        self.printed(
+            Request::RunService { job: job.into(), command: command.to_vec(), limit_ms: millis(timeout) },
+            timeout,
+        )
     }
 
     fn lock(&self, path: &Path, at_most: Duration) -> Result<Box<dyn HostLock>, HostError> {
-        let (connection, _) = self.connection(AgentMode::Write).map_err(|why| self.lost(why))?;
+        let (connection, _) = self.agent(AgentMode::Write)?;
         let request = Request::Lock { path: path.into(), at_most_ms: millis(at_most) };
         let reply = connection.call(request, Vec::new(), at_most.saturating_add(ON_THE_WAY));
         match reply.map_err(|why| self.lost(why))?.answer {

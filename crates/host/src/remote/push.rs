@@ -3,6 +3,10 @@
 //! It is written into a directory that only its owner may enter, under another name until its SHA-256 is the one that was sent, and
 //! that hash is compared again at each start. The far shell changes into the directory first and checks that very directory, so that
 //! nobody who may write above it can put another one in its place.
+//!
+//! With sudo, root runs a file that the login user can write: whoever has that login could put another program there. That gives away nothing
+//! where sudo lets this user do everything as root anyway. Where sudo allows single programs only, it would give away root, so the copy is
+//! not started: what root runs must then be root's own ([`as_root`]).
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -38,9 +42,12 @@ const MARK: &str = "sealion-agent:";
 
 // The scripts are one line each, without quotes, backslashes and exclamation marks: the login shell that is handed them in single
 // quotes may be one of csh or fish. `$1` and so on are words of ours, never text of a script.
+const SAY: &str = r#"
+no() { echo "sealion-agent: no: $*" >&2; exit 9; };
+"#;
+
 const COMMON: &str = r#"
 umask 077;
-no() { echo "sealion-agent: no: $*" >&2; exit 9; };
 case "${HOME-}" in /*) ;; *) no "its account has no home directory";; esac;
 dir="$HOME/.cache/sealion-agent";
 enter() {
@@ -87,9 +94,37 @@ enter;
 state="$(state "$name" "$sum")";
 [ "$state" = have ] || no "$dir/$name is not the file that was placed there ($state), and was not started";
 clean() { [ "$keep" = keep ] || rm -f "./$name"; };
+[ $# = 0 ] || said="$("$@" -l /bin/sh 2>&1)" || { clean; no "sudo there lets $(id -un) do single things only ($said), and a copy in $dir, which $(id -un) can write, is not run by root: install the package there, set agent in [ssh], and allow what sealion grants --sudoers prints"; };
 said="$("./$name" --version 2>&1 >/dev/null </dev/null)" || { clean; no "sealion does not run there ($said): use the one of make static here, or install the package there and set agent in [ssh]"; };
 "$@" "./$name" agent "$mode"; code=$?; clean; exit $code
 "#;
+
+/// An installed program is started by root as it is where sudo lets the login user do everything; else it, and each directory above it, must
+/// be root's alone.
+const ROOTS_OWN: &str = r#"
+path="$1"; mode="$2"; shift 2;
+if "$@" -l /bin/sh >/dev/null 2>&1; then :; else
+  at="$(readlink -f "$path")";
+  [ -n "$at" ] || no "$path is not there";
+  while :; do
+    facts="$(stat -c %u:%A "$at")";
+    case "$facts" in
+      0:?????-??-*) ;;
+      *) no "root would run $path, but $at (owner and mode $facts) is not for root alone to write: chown root and chmod go-w on it, or install the package";;
+    esac;
+    [ "$at" = / ] && break;
+    at="$(dirname "$at")";
+  done;
+fi;
+exec "$@" "$path" agent "$mode"
+"#;
+
+/// The command that leads to an agent which is installed at `agent`, and which root runs.
+pub(super) fn as_root(target: &SshTarget, agent: &str, mode: &str) -> Vec<String> {
+    let root = target.become_root.iter().map(String::as_str);
+    let words: Vec<&str> = [agent, mode].into_iter().chain(root).collect();
+    handed(target, &one_line(&[SAY, ROOTS_OWN]), &words)
+}
 
 /// The program that is brought there, with its hash, which is taken once.
 #[derive(Debug)]
@@ -210,14 +245,17 @@ impl Pusher {
 
 /// A script of ours with its words, for the shell at the other end of ssh.
 fn shell(target: &SshTarget, script: &str, words: &[&str]) -> Vec<String> {
-    let script = one_line(script);
-    let before = ["/bin/sh", "-c", &script, "sealion-agent"];
+    handed(target, &one_line(&[SAY, COMMON, script]), words)
+}
+
+fn handed(target: &SshTarget, script: &str, words: &[&str]) -> Vec<String> {
+    let before = ["/bin/sh", "-c", script, "sealion-agent"];
     let far: Vec<String> = before.into_iter().chain(words.iter().copied()).map(quoted).collect();
     target.ssh_command(&format!("exec {}", far.join(" ")))
 }
 
-fn one_line(script: &str) -> String {
-    let lines = COMMON.lines().chain(script.lines()).map(str::trim).filter(|line| !line.is_empty());
+fn one_line(parts: &[&str]) -> String {
+    let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(" ")
 }
 

@@ -10,7 +10,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use proptest::prelude::*;
 
 use super::frames::{Frame, PROTOCOL};
-use super::messages::Message;
+use super::messages::{FarJob, Message};
 use super::*;
 use crate::Local;
 
@@ -125,7 +125,11 @@ fn an_agent_that_looks_changes_nothing() {
         Request::Remove { path: (&*path).into() },
         Request::RemoveDir { dir: dir.path().into() },
         Request::Run { command: vec!["rm".into(), path.display().to_string()], limit_ms: 1000 },
-        Request::RunService { command: vec!["rm".into(), path.display().to_string()], limit_ms: 1000 },
+        Request::RunService {
+            job: FarJob::Start(dir.path().into()),
+            command: vec!["rm".into(), path.display().to_string()],
+            limit_ms: 1000,
+        },
         Request::Lock { path: (&*dir.path().join("lock")).into(), at_most_ms: 1 },
     ];
     for request in requests {
@@ -247,7 +251,7 @@ fn an_agent_that_does_not_answer_in_time_is_asked_for_no_further_change() {
     let path = Path::new("/nowhere");
     let request = || Request::Remove { path: path.into() };
     let error = remote.ask(request(), vec![], Duration::from_millis(50)).expect_err("it stands still");
-    assert!(error.contains("no answer within"), "{error}");
+    assert!(error.to_string().contains("no answer within"), "{error}");
     remote.ask(request(), vec![], ANSWER_MAX).expect("another agent answers");
     assert_eq!(*begun.lock().expect("sound"), 2);
 }
@@ -260,6 +264,8 @@ fn a_program_that_is_no_agent_is_told_with_what_it_printed() {
         let remote = Remote::by("db1", move |_| Connection::start(&words));
         remote.facts(Path::new("/")).expect_err("no agent").to_string()
     };
+    let text = told("exit 255");
+    assert!(text.starts_with("nothing could be asked of db1: "), "{text}");
     let text = told("echo 'Host key verification failed.' >&2; exit 255");
     assert!(text.contains("db1") && text.contains("Host key verification failed."), "{text}");
     for early in ["exec 1>&-", "exec 0<&-"] {
@@ -357,11 +363,11 @@ fn words_reach_the_far_shell_as_they_are() {
     let target = SshTarget {
         ssh: vec!["ssh".into(), "-F".into(), "/tmp/a b".into()],
         destination: "db1".into(),
-        become_root: vec!["sudo".into(), "-n".into()],
+        become_root: vec![],
         agent: AgentProgram::Installed("/opt/it's here/sealion".into()),
     };
     let words = target.command(Path::new("/opt/it's here/sealion"), AgentMode::Read);
-    assert_eq!(words.last().expect("words"), r"exec sudo -n '/opt/it'\''s here/sealion' agent --read");
+    assert_eq!(words.last().expect("words"), r"exec '/opt/it'\''s here/sealion' agent --read");
     let at = words.iter().position(|word| word == "--").expect("options end");
     assert_eq!(words.get(at + 1).map(String::as_str), Some("db1"));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use host::{FileFacts, Programs, Service, ServiceState};
+use host::{FileFacts, JobPlace, JobState, Programs, Service, ServiceState};
 
 use super::*;
 
@@ -62,6 +62,9 @@ impl ReadHost for Files {
         unreachable!("it is not asked")
     }
     fn service_state(&self, _: &Service, _: Duration) -> ServiceState {
+        unreachable!("it is not asked")
+    }
+    fn service_job(&self, _: &JobPlace) -> Result<JobState, HostError> {
         unreachable!("it is not asked")
     }
     fn version_of(&self, _: &Path, _: Duration) -> Result<Option<String>, HostError> {

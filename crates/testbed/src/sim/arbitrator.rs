@@ -103,6 +103,11 @@ impl ReadArbitrator for SimArbitrator {
             (Some(process), Some(live)) => {
                 Ok(ArbitratorView { process, group: "sim".into(), options: live.options.clone() })
             }
+            _ if server.start_job_ms.is_some() => Err(NodeError::Silent {
+                node: node(),
+                why: "it is being started".into(),
+                runs_unheard: false,
+            }),
             _ if server.manager_is_silent => Err(NodeError::Silent {
                 node: node(),
                 why: "the service manager does not answer".into(),

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use host::{
-    FileFacts, HostError, HostLock, ProcessFacts, Programs, ReadHost, Service, ServiceState, WriteHost,
-    is_program,
+    FileFacts, HostError, HostLock, JobPlace, JobState, ProcessFacts, Programs, ReadHost, Service,
+    ServiceState, WriteHost, is_program,
 };
 use server::options::Source;
 
@@ -380,6 +380,14 @@ impl ReadHost for SimHost {
         })
     }
 
+    fn service_job(&self, _: &JobPlace) -> Result<JobState, HostError> {
+        self.shared.reach_host(self.index)?;
+        Ok(match self.shared.borrow().servers[self.index].start_job_ms {
+            Some(_) => JobState::Runs(None),
+            None => JobState::NeverBegan,
+        })
+    }
+
     fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError> {
         let bytes = self.read(path, u64::MAX)?;
         let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -470,7 +478,7 @@ impl WriteHost for SimHost {
         Err(HostError::Command { command: command.join(" "), how, said: String::new(), code: None })
     }
 
-    fn run_service(&self, command: &[String], timeout: Duration) -> Result<String, HostError> {
+    fn run_service(&self, _: &JobPlace, command: &[String], timeout: Duration) -> Result<String, HostError> {
         self.run(command, timeout)
     }
 

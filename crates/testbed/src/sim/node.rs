@@ -61,6 +61,9 @@ impl SimNode {
         if !server.is_up() {
             let why = "Can't connect to local server (111)";
             return Err(match (&server.process, server.manager_is_silent) {
+                (None, _) if server.start_job_ms.is_some() => {
+                    silent("Can't connect to local server (2); it is being started")
+                }
                 (Some(_), _) => unheard("Can't connect to local server (111); its process runs", true),
                 (None, true) => {
                     silent("Can't connect to local server (2); the service manager does not answer")
@@ -116,6 +119,12 @@ impl SimNode {
         Err(failed(self.shared.unanswered(self.index)))
     }
 
+    /// Nobody else ends a command that starts it.
+    fn start_ends(&self) {
+        let is_over = |world: &World| world.servers[self.index].start_job_ms.is_none();
+        self.shared.borrow_mut().advance_until(STOP_MS_MAX, is_over);
+    }
+
     fn stop_now(&self) -> Result<(), NodeError> {
         if self.shared.borrow().servers[self.index].stop_is_anothers {
             return Ok(());
@@ -129,6 +138,7 @@ impl SimNode {
                 return Err(self.host_error("`systemctl stop mariadb` still runs after 600 s".into()));
             }
         }
+        self.start_ends();
         let mut world = self.shared.borrow_mut();
         world.watch_proxies_at_stop(self.index);
         world.watch_restart(self.index);
@@ -254,7 +264,11 @@ impl ReadMember for SimNode {
         if let Err(lost) = self.shared.reach_host(self.index) {
             return Alive::CannotTell(lost.to_string());
         }
-        let world = self.shared.borrow();
+        let mut world = self.shared.borrow_mut();
+        if world.servers[self.index].start_job_ms.is_some() {
+            world.starts_found_under_way += 1;
+            return Alive::Yes;
+        }
         let server = &world.servers[self.index];
         match (&server.process, server.manager_is_silent) {
             (Some(_), _) => Alive::Yes,
@@ -401,10 +415,17 @@ impl WriteMember for SimNode {
     fn start(&mut self) -> Result<(), NodeError> {
         self.service("start", || {
             let mut world = self.shared.borrow_mut();
-            world.start(self.index);
-            world.advance(100);
+            // As `host::job` does it: one that runs is waited for.
+            if world.servers[self.index].start_job_ms.is_some() {
+                world.starts_found_under_way += 1;
+            } else {
+                world.begin_start(self.index);
+            }
             Ok(())
-        })
+        })?;
+        self.start_ends();
+        self.shared.advance(100);
+        Ok(())
     }
 }
 

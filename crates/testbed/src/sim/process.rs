@@ -151,6 +151,8 @@ pub struct Server {
     /// What its program says to `--version`; `None`: nothing.
     pub program_version: Option<String>,
     pub tls_library: SimLibrary,
+    /// A command that starts it runs (`host::job`), and brings its process at this time.
+    pub start_job_ms: Option<u64>,
     /// It was laid out beside the cluster and is no member, unless somebody has made it one.
     pub is_spare: bool,
     /// `wsrep_sst_donor`.
@@ -241,6 +243,7 @@ impl Server {
                 "/usr/sbin/mariadbd  Ver 10.11.19-MariaDB-deb12 for debian-linux-gnu on x86_64".into(),
             ),
             tls_library: SimLibrary::default(),
+            start_job_ms: None,
             is_spare: false,
             environment: vec![],
             founds: None,
@@ -532,6 +535,29 @@ impl World {
     /// As the service manager does: nothing happens if it runs already.
     pub fn start(&mut self, index: usize) {
         self.spawn(index);
+    }
+
+    /// A command that starts it, which takes its time before there is a process. Two at once would be two servers.
+    pub(super) fn begin_start(&mut self, index: usize) {
+        let now = self.now_ms;
+        let server = &mut self.servers[index];
+        if server.start_job_ms.is_some() {
+            let line = format!("{now} ms: a second start of {} was begun beside the first", server.name());
+            self.violations.push(line);
+        } else if self.start_commands_ms == 0 {
+            self.start(index);
+        } else {
+            server.start_job_ms = Some(now + self.start_commands_ms);
+        }
+    }
+
+    pub(super) fn end_start_jobs(&mut self) {
+        for index in 0..self.servers.len() {
+            if self.servers[index].start_job_ms.is_some_and(|at| self.now_ms >= at) {
+                self.servers[index].start_job_ms = None;
+                self.spawn(index);
+            }
+        }
     }
 
     /// The very first start of a cluster, by hand. Sealion has no way to do this.

@@ -94,6 +94,10 @@ pub struct World {
     /// A server takes so much longer until it opens its group communication: crash recovery, or an old UUID of it that the
     /// others have not forgotten.
     pub starts_slower_ms: u64,
+    /// Commands that start a server take so long before there is a process.
+    pub start_commands_ms: u64,
+    /// How often whoever might begin a start found one under way.
+    pub starts_found_under_way: u32,
     /// So many looks on the wire lose packets from now on, and can say nothing.
     pub spoilt_looks: u32,
     /// Promises that were broken, in words. Must stay empty.
@@ -172,6 +176,8 @@ impl World {
             transfers: vec![],
             transfers_slower_ms: 0,
             starts_slower_ms: 0,
+            start_commands_ms: 0,
+            starts_found_under_way: 0,
             spoilt_looks: 0,
             violations: vec![],
             stops: vec![],
@@ -259,6 +265,7 @@ impl World {
             self.tick_fleet();
             return;
         }
+        self.end_start_jobs();
         self.restart_crashed();
         self.thaw();
         self.pass_cuts();

@@ -88,3 +88,42 @@ fn a_node_that_came_back_into_service_while_it_was_desynced_is_drained_again() {
     assert_eq!(world.violations, Vec::<String>::new());
     assert!(world.is_whole(), "wsrep_desync is left on");
 }
+
+/// ssh is cut while a command starts a server that has no process yet: the next sealion waits for that start, and begins no second one.
+#[test]
+fn a_start_whose_ssh_was_cut_is_waited_for_and_not_begun_again() {
+    let slow = |seed: u64| {
+        let rig = plain().fork(seed);
+        rig.shared.borrow_mut().start_commands_ms = 60_000;
+        rig
+    };
+    let mut found = 0;
+    for seed in 1..=8 {
+        let clean = slow(seed);
+        let operator = Operator::new(&clean, "root@db1");
+        let plan = operator.plan(&enable()).expect("a plan");
+        assert!(operator.apply(&plan).is_complete());
+        let is_start = |before: &str| before.ends_with(": start");
+        let trace = clean.shared.borrow().faults.trace.clone();
+        let at = trace.iter().position(|instant| is_start(&instant.before)).expect("a server is started");
+
+        for fault in [Fault::HostLost(0), Fault::HostLost(3_000)] {
+            let rig = slow(seed);
+            let operator = Operator::new(&rig, "root@db1");
+            let plan = operator.plan(&enable()).expect("a plan");
+            rig.shared.borrow_mut().faults.planned = Some((at, fault));
+            let mut end = operator.apply(&plan);
+            for _ in 0..3 {
+                if !end.is_complete() {
+                    end = operator.go_on(None);
+                }
+            }
+            assert!(end.is_complete(), "seed {seed} {fault:?}: {end:?}");
+            let world = rig.shared.borrow();
+            assert_eq!(world.violations, Vec::<String>::new(), "seed {seed} {fault:?}");
+            assert!(world.is_whole(), "seed {seed} {fault:?}");
+            found += world.starts_found_under_way;
+        }
+    }
+    assert!(found > 0, "no start was under way when the next one came");
+}

@@ -331,6 +331,9 @@ fn the_command_itself(lab: &RealLab) {
     lab.now("nobody is there to be asked");
     refused(lab, BAD_INPUT, &["stdin is not a terminal", "--yes"], || lab.run(&["enable"]));
 
+    lab.now("a key of a length that nobody should have");
+    refused(lab, BAD_INPUT, &["1024", "2048..=8192"], || lab.run(&["enable", "-b", "1024"]));
+
     lab.now("nothing to go on with, nothing to undo");
     refused(lab, REFUSED, &["nothing to resume"], || lab.run(&["resume"]));
     refused(lab, REFUSED, &["nothing to undo"], || lab.run(&["undo"]));

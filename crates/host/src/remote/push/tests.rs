@@ -249,8 +249,8 @@ fn a_line_that_carries_nothing_is_given_up() {
 
 #[test]
 fn scripts_are_one_line_that_every_login_shell_hands_on() {
-    for script in [CHECK, UPLOAD, START] {
-        let line = one_line(script);
+    for script in [CHECK, UPLOAD, START, ROOTS_OWN] {
+        let line = one_line(&[SAY, COMMON, script]);
         let odd = line.chars().find(|char| "'\\!\n`".contains(*char));
         assert_eq!(odd, None, "{line}");
     }
@@ -266,4 +266,103 @@ fn who_is_not_reached_is_not_told_to_install_a_package() {
         why.contains("Connection refused") && why.contains("ssh db1 true") && !why.contains("install"),
         "{why}"
     );
+}
+
+/// A sudo that lets do what `allowed` matches, as `sudo -n` and `sudo -n -l` say it.
+fn sudo(far: &FarMachine, allowed: &str) {
+    far.tool(
+        "sudo",
+        &format!(
+            "[ \"$1\" = -n ] || exit 8; shift; list=; [ \"$1\" = -l ] && {{ list=y; shift; }}\n\
+             case \"$1\" in {allowed}) ;; *) echo \"sudo: a password is required\" >&2; exit 1;; esac\n\
+             [ -n \"$list\" ] && {{ echo \"$1\"; exit 0; }}\n\
+             echo \"$*\" >>'{}'; exec \"$@\"",
+            far.dir.path().join("ran").display()
+        ),
+    );
+}
+
+fn by_sudo(far: &FarMachine, agent: AgentProgram) -> Remote {
+    Remote::by_ssh(SshTarget { become_root: vec!["sudo".into(), "-n".into()], agent, ..far.target(false) })
+}
+
+#[test]
+fn root_runs_a_copy_of_the_login_users_only_where_that_user_is_as_good_as_root() {
+    let far = FarMachine::new();
+    let pushed = || AgentProgram::Pushed { program: PushedProgram::at(far.program()), keep: false };
+    sudo(&far, "*");
+    by_sudo(&far, pushed()).facts_of_agent().expect("an agent");
+    let ran = far.dir.path().join("ran");
+    assert!(fs::read_to_string(&ran).expect("root ran it").contains("/once-"));
+
+    // A line of sudoers for the copy's own path would make root of whoever writes there.
+    fs::remove_file(&ran).expect("ours");
+    for allowed in ["./once-*", "/usr/bin/sealion"] {
+        sudo(&far, allowed);
+        let why = by_sudo(&far, pushed()).facts_of_agent().expect_err("refused").to_string();
+        for part in
+            ["single things only", "a password is required", "set agent in [ssh]", "sealion grants --sudoers"]
+        {
+            assert!(why.contains(part), "{part}: {why}");
+        }
+        assert!(!ran.exists(), "{allowed}: root ran it");
+        assert_eq!(far.files(), Vec::<PathBuf>::new(), "the copy is removed");
+    }
+    fs::remove_file(far.dir.path().join("tools/sudo")).expect("ours");
+    let why = by_sudo(&far, pushed()).facts_of_agent().expect_err("there may be no sudo").to_string();
+    assert!(why.contains("sudo"), "{why}");
+}
+
+#[test]
+fn root_runs_an_installed_program_only_if_it_is_roots_own() {
+    let far = FarMachine::new();
+    let installed = far.dir.path().join("sealion");
+    fs::set_permissions(&installed, fs::Permissions::from_mode(0o755)).expect("ours");
+    let ran = far.dir.path().join("ran");
+    let agent = || AgentProgram::Installed(installed.clone());
+    sudo(&far, &installed.display().to_string());
+    // The directory of a test is below one that everybody may write.
+    let why = by_sudo(&far, agent()).facts_of_agent().expect_err("refused").to_string();
+    assert!(why.contains("is not for root alone to write") && why.contains("chmod go-w"), "{why}");
+    assert!(!ran.exists(), "root ran it");
+    let absent = AgentProgram::Installed("/nowhere/sealion".into());
+    let why = by_sudo(&far, absent).facts_of_agent().expect_err("refused").to_string();
+    assert!(why.contains("/nowhere/sealion"), "{why}");
+
+    // As it is where all of it is root's; the tool says so.
+    far.tool("stat", "echo 0:-rwxr-xr-x");
+    by_sudo(&far, agent()).facts_of_agent().expect("an agent");
+    assert!(fs::read_to_string(&ran).expect("root ran it").contains("agent --read"));
+    for (facts, is_safe) in [
+        ("0:drwxr-sr-x", true),
+        ("0:drwxrwxr-x", false),
+        ("0:drwxr-xrwx", false),
+        ("0:drwxrwxrwt", false),
+        ("1000:-rwxr-xr-x", false),
+    ] {
+        far.tool("stat", &format!("echo {facts}"));
+        assert_eq!(by_sudo(&far, agent()).facts_of_agent().is_ok(), is_safe, "{facts}");
+    }
+    // Who may do everything gains nothing by it.
+    sudo(&far, "*");
+    by_sudo(&far, agent()).facts_of_agent().expect("an agent");
+}
+
+#[test]
+fn copies_that_were_left_behind_are_removed_after_a_day_and_newer_ones_stay() {
+    let far = FarMachine::new();
+    fs::create_dir_all(far.place()).expect("writable");
+    fs::set_permissions(far.place(), fs::Permissions::from_mode(0o700)).expect("ours");
+    let made = |name: &str, hours: u64| {
+        let path = far.place().join(name);
+        let file = File::create(&path).expect("writable");
+        let at = std::time::SystemTime::now() - Duration::from_secs(hours * 3600);
+        file.set_times(fs::FileTimes::new().set_modified(at)).expect("ours");
+        path
+    };
+    let old = [made("once-0.1.0-0-1", 25), made("new-1", 25)];
+    let others = [made("once-0.1.0-0-2", 23), made("agent-0.1.0-0", 100), made("notes", 100)];
+    far.remote(false).facts_of_agent().expect("an agent");
+    assert!(old.iter().all(|path| !path.exists()), "{:?}", far.files());
+    assert!(others.iter().all(|path| path.exists()), "{:?}", far.files());
 }
