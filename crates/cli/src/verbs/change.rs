@@ -83,7 +83,14 @@ pub struct RunOptions {
     pub drain_s_max: u64,
 }
 
-const RSA_BITS: std::ops::RangeInclusive<i64> = RSA_BITS_MIN as i64..=RSA_BITS_MAX as i64;
+fn rsa_bits(text: &str) -> Result<u32, String> {
+    text.parse().ok().filter(|bits| (RSA_BITS_MIN..=RSA_BITS_MAX).contains(bits)).ok_or_else(|| {
+        format!(
+            "that is no length of an RSA key\n  why:  it must be from {RSA_BITS_MIN} to {RSA_BITS_MAX} bits\n  next: -b 3072; or leave it out \
+             for ECDSA P-256"
+        )
+    })
+}
 
 /// What a plan is made with.
 #[derive(Debug, Args)]
@@ -102,7 +109,7 @@ pub struct PlanOptions {
     #[arg(long, value_name = "USER@HOST", hide_short_help = true)]
     pub force: Vec<AccountName>,
     /// Use RSA keys of this size, not ECDSA P-256
-    #[arg(short, long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(RSA_BITS))]
+    #[arg(short, long, value_name = "BITS", value_parser = rsa_bits)]
     pub bits: Option<u32>,
     /// Validity of a node's certificate in days
     #[arg(long, value_name = "DAYS", default_value_t = 397)]
