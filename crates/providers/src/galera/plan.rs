@@ -119,6 +119,24 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     Ok(PlanContent { steps, state_hash, impact, rights })
 }
 
+/// An arbitrator is strict only when every node is.
+///
+/// # Source
+/// Seen on Galera 26.4.23: nodes do not have the arbitrator in their cluster address and hear of it from others, and dynamic members pass
+/// addresses on as tcp://. A node that started as strict beside a strict garbd and dynamic nodes dialled it in cleartext until it gave up
+/// ("connection to peer … with addr tcp://… timed out", "failed to reach primary view"), and meanwhile nobody was Primary.
+fn strict_before_nodes(drafts: &[Draft]) -> bool {
+    drafts.iter().any(|draft| draft.letter != 'S')
+}
+
+/// From so many members on, the calls of a node that starts with socket.dynamic take longer than `gmcast.peer_timeout`, 3 s.
+///
+/// # Source
+/// Seen on Galera 26.4.23 with five members: at each start as dynamic beside strict ones the network thread stood still for 2.5 to 4 s
+/// ("last inactive check more than PT1.5S ago"), two to five calls timed out ("no messages seen in PT3S"), and under load, in two of three
+/// rolling disables, a member was non-Primary for 4 to 6 s. With four members neither was seen.
+const SLOW_DYNAMIC_MEMBERS: usize = 5;
+
 /// What the users of the cluster will notice; nothing of what this change does not do.
 fn impact(steps: &[Step], nodes: usize, voters: &[NodeName]) -> Vec<String> {
     let does = |is: &dyn Fn(&Step) -> bool| steps.iter().any(|step| !step.no_op && is(step));
@@ -161,6 +179,13 @@ fn impact(steps: &[Step], nodes: usize, voters: &[NodeName]) -> Vec<String> {
             "while nodes run with socket.dynamic a link may be cleartext or TLS; the last step verifies every link"
                 .into(),
         );
+        if nodes + voters.len() >= SLOW_DYNAMIC_MEMBERS {
+            impact.push(
+                "with socket.dynamic a starting node holds up Galera's network thread for each member that it calls: with so many members \
+                 another node was seen to be non-Primary for some 4 s then, and its clients got errors 1047 and 1180"
+                    .into(),
+            );
+        }
     }
     if does(&|step| step.kind == "prove") {
         impact
@@ -278,8 +303,9 @@ fn enable(
         }
     }
     if galera {
+        let is_early = strict_before_nodes(drafts);
         for voter in voters.iter_mut() {
-            arbitrators::round(builder, "E2", voter, To::Either, false)?;
+            arbitrators::round(builder, "E2", voter, To::Either, is_early)?;
         }
         let everywhere = everybody(drafts, voters);
         builder.add(
@@ -401,6 +427,10 @@ fn disable(
         clients_gate_back(builder);
     }
     if galera {
+        // First of all here, and so the last one in an undo: see `strict_before_nodes`.
+        for voter in voters.iter_mut() {
+            arbitrators::round(builder, "D1", voter, To::Either, true)?;
+        }
         for draft in drafts.iter_mut().rev() {
             let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
             let mut edits = vec![];
@@ -420,9 +450,6 @@ fn disable(
                 clients,
                 "accepts cleartext and TLS from nodes; restart",
             )?;
-        }
-        for voter in voters.iter_mut() {
-            arbitrators::round(builder, "D1", voter, To::Either, true)?;
         }
         let everywhere = everybody(drafts, voters);
         builder.add(

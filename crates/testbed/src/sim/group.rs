@@ -12,6 +12,9 @@ use super::world::World;
 /// `evs.suspect_timeout`, PT5S.
 pub(super) const SUSPECT_MS: u64 = 5_000;
 
+/// While a member is dialled in vain, nobody is Primary.
+const VAIN_STORM_MS: u64 = 1_000;
+
 /// Until the others have agreed on a view without one that has left. One that comes back before that dies of it.
 ///
 /// Seen on Galera 26.4.23, five members under load: the others had the view a second later; a node that was started 0.3 s after its
@@ -309,6 +312,10 @@ impl World {
             let mut members = members;
             let uuid = self.servers[first].state_uuid.clone();
             for joiner in joiners {
+                if self.dials_in_vain(joiner) {
+                    self.storm_until_ms = self.storm_until_ms.max(self.now_ms + VAIN_STORM_MS);
+                    return;
+                }
                 members.insert(joiner);
                 let server = &mut self.servers[joiner];
                 if server.state_uuid != uuid {

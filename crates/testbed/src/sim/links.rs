@@ -127,6 +127,21 @@ impl World {
         }
     }
 
+    /// A strict joiner hears of an arbitrator from others, and of dynamic ones as tcp://, which a strict arbitrator does not take. It is in
+    /// nobody's cluster address; it dials the nodes itself, when it starts.
+    ///
+    /// Seen on Galera 26.4.23: the joiner gave up after pc.wait_prim_timeout, and meanwhile nobody was Primary.
+    pub(super) fn dials_in_vain(&self, joiner: usize) -> bool {
+        let is_member = |index: usize| self.servers[index].group == Group::Primary;
+        let is_strict_arbitrator =
+            |index: usize| self.servers[index].is_arbitrator && self.speaks(index) == Speaks::Tls;
+        let others = || (0..self.servers.len()).filter(|&other| other != joiner && is_member(other));
+        !self.servers[joiner].is_arbitrator
+            && self.speaks(joiner) == Speaks::Tls
+            && others().any(is_strict_arbitrator)
+            && others().any(|other| self.speaks(other) == Speaks::Either)
+    }
+
     /// The strict member has no link with the plain joiner, and another node has one with both.
     fn hears_of(&self, strict: usize, plain: usize) -> bool {
         strict != plain

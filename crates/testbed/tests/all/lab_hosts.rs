@@ -192,7 +192,12 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     assert_eq!(lab.members().len(), 5, "four nodes and an arbitrator");
     lab.is_sealed();
 
-    lab.now("all of it is taken off, while they write");
+    // With five members a start as dynamic may cut another one off for some seconds: not sealion's to promise.
+    lab.now("both are taken back, and then all of it is taken off, while they write");
+    lab.run(&["undo"]).exits(0);
+    lab.run(&["undo"]).exits(0);
+    fs::write(&inventory, joining).expect("ours");
+    lab.all_synced(Duration::from_secs(60));
     let sealed = lab.files();
     let hash = lab.plan_hash("disable");
     lab.run(&["disable", "--yes", &hash[..12]]).exits(0);
@@ -211,7 +216,6 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
 
     lab.now("and put on again by undo, to the byte, with copies of sealion that are brought there");
     let drained = drains(&lab, "n1").0;
-    let pushed = without_agent(&lab, "pushed.toml", "");
     lab.run(&["undo", "--inventory", &pushed]).exits(0);
     let gone = wait_for(Duration::from_secs(30), || copies(&lab).is_empty().then_some(()));
     assert!(gone.is_some(), "{:?}", copies(&lab));
