@@ -100,6 +100,11 @@ pub trait Look {
         Vec::new()
     }
 
+    /// Nodes whose TCP port does not let our own account in, each with the reason: whether clients need TLS there cannot be tried.
+    fn no_tcp_login(&mut self) -> Vec<Unseen> {
+        Vec::new()
+    }
+
     /// What the last look may have left on the servers, and how it is removed.
     fn left_behind(&mut self) -> Vec<String> {
         Vec::new()

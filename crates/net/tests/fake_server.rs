@@ -607,9 +607,14 @@ fn a_wrong_password_is_a_refusal_that_does_not_repeat_it() {
         let error = ErrPacket { code: 1045, sqlstate: Some("28000".into()), message: "Access denied".into() };
         fake.send(&error.encode());
     });
-    let error = Client::connect(&options(address, SslMode::Disabled)).unwrap_err();
+    let mut from = None;
+    let error = Client::connect_from(&options(address, SslMode::Disabled), &mut from).unwrap_err();
     assert!(matches!(error, NetError::Refused { code: 1045, .. }));
     assert!(!format!("{error} {error:?}").contains(PASSWORD));
+    assert!(
+        from.is_some_and(|from| from.port() != 0),
+        "who looks at the wire has to know that this was ours"
+    );
     thread.join().unwrap();
 }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use host::{HostError, Local, ReadHost};
-use model::{Need, NodeName, Step};
+use model::{LinkKind, Need, NodeName, Step};
 
 use crate::preflight::{Problem, problem};
+use crate::steps::ProveParams;
 use crate::world::World;
 
 /// Left over beside what the steps write: copies of the journal, leases, and logs of others go on. A full disk is found before,
@@ -73,8 +74,9 @@ pub fn lacking<'s>(world: &mut World<'_>, steps: impl IntoIterator<Item = &'s St
 /// What the captures of `steps` would not show. A change that nobody can see to its end is not begun.
 pub fn unseen<'s>(world: &mut World<'_>, steps: impl IntoIterator<Item = &'s Step>) -> Vec<Problem> {
     let must_see =
-        |step: &Step| crate::steps::named(&step.kind).is_some_and(|kind| kind.must_see(world, step));
-    if !steps.into_iter().any(must_see) {
+        |step: &&Step| crate::steps::named(&step.kind).is_some_and(|kind| kind.must_see(world, step));
+    let looks: Vec<&Step> = steps.into_iter().filter(must_see).collect();
+    if looks.is_empty() {
         return Vec::new();
     }
     let next = "run sealion where that traffic passes, with the right to capture; or accept that nothing is verified: \
@@ -82,7 +84,27 @@ pub fn unseen<'s>(world: &mut World<'_>, steps: impl IntoIterator<Item = &'s Ste
     // Nothing listens yet on a server that is to join. What hides its traffic all the same is told when it is looked at.
     let joiner = world.joiner.as_ref().map(ToString::to_string);
     let unseen = world.look.unseen().into_iter().filter(|one| Some(&one.subject) != joiner.as_ref());
-    unseen.map(|one| problem(one.subject, "its connections cannot be captured", one.why, next)).collect()
+    let mut problems: Vec<Problem> =
+        unseen.map(|one| problem(one.subject, "its connections cannot be captured", one.why, next)).collect();
+    let proves_clients = |step: &&Step| {
+        serde_json::from_value::<ProveParams>(step.params.clone())
+            .is_ok_and(|params| params.kinds.contains(&LinkKind::Client))
+    };
+    if problems.is_empty() && looks.iter().any(proves_clients) {
+        let next = "create the account at the nodes' own addresses too (sealion grants --account NAME@ADDRESS prints the statements), or correct \
+                    the node's address in the inventory; or accept that it is not tried: --accept-unproven";
+        let refused = world.look.no_tcp_login().into_iter();
+        let refused = refused.filter(|one| Some(&one.subject) != joiner.as_ref());
+        problems.extend(refused.map(|one| {
+            problem(
+                one.subject,
+                "the inventory's account is not let in over TCP, so whether clients need TLS there cannot be tried",
+                one.why,
+                next,
+            )
+        }));
+    }
+    problems
 }
 
 fn room(world: &mut World<'_>, (node, dir): &Place, wanted: &Wanted<'_>) -> Option<Problem> {

@@ -246,12 +246,12 @@ impl Sniffer {
     /// Who is connected, as each server says. To be asked while the capture runs.
     fn sessions(&mut self, cluster: &Cluster) -> NodeSessions {
         let asked = cluster.on_each(|node| {
-            let mut client = match Client::connect(&cluster.login_at(node)) {
+            let mut own = None;
+            let mut client = match Client::connect_from(&cluster.login_at(node), &mut own) {
                 Ok(client) => client,
-                Err(error) => return (None, Err(error)),
+                Err(error) => return (own, Err(error)),
             };
             let sessions = server::tcp_sessions(&mut client);
-            let own = client.local_addr();
             let _ = client.quit();
             (own, sessions)
         });
@@ -461,6 +461,20 @@ impl Look for WireEye<'_> {
             CaptureBy::Relay { .. } => Vec::new(),
             CaptureBy::Packets { iface } => blindness::unseen(self.cluster, iface),
         }
+    }
+
+    fn no_tcp_login(&mut self) -> Vec<Unseen> {
+        let tried = self.cluster.on_each(|node| {
+            let options =
+                net::ConnectOptions { endpoint: self.cluster.tcp_at(node), ..self.cluster.login_at(node) };
+            Client::connect(&options).map(|client| {
+                let _ = client.quit();
+            })
+        });
+        let of_nodes = self.cluster.nodes.iter().zip(tried);
+        let refused =
+            of_nodes.filter_map(|(node, tried)| Some((node.name.to_string(), tried.err()?.in_one_line())));
+        refused.map(|(subject, why)| Unseen { subject, why }).collect()
     }
 
     fn left_behind(&mut self) -> Vec<String> {

@@ -301,6 +301,19 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
             status.cluster.arbitrators
         ));
     }
+    let named = cluster.nodes.len() + cluster.arbitrators.len();
+    if status.cluster.size > named {
+        // Where it listens and what it speaks nobody looks at.
+        status.not_looked_at.push(format!(
+            "the cluster has {} members and the inventory {named}: the links of the others",
+            status.cluster.size
+        ));
+        for row in status.nodes.iter_mut().flat_map(|node| &mut node.rows) {
+            if row.what == LinkKind::Galera.as_str() && row.seen == "sealed" {
+                "unknown".clone_into(&mut row.seen);
+            }
+        }
+    }
     status.not_looked_at.extend(strangers(&sights, &members(cluster)));
     let mut list = Vec::from(seen);
     list.extend(all);

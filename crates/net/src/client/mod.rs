@@ -112,7 +112,7 @@ impl Connector {
 
     pub fn connect(&self) -> Result<Client, NetError> {
         let own = self.own_context()?;
-        Client::open(&self.options, own.as_ref().or(self.context.as_ref()))
+        Client::open(&self.options, own.as_ref().or(self.context.as_ref()), &mut None)
     }
 
     /// For those whose every connection makes one.
@@ -200,13 +200,26 @@ pub struct Client {
 impl Client {
     /// Dials, does TLS as asked for, logs in.
     pub fn connect(options: &ConnectOptions) -> Result<Self, NetError> {
-        let context = options.may_use_tls().then(|| tls::Context::new(&options.tls)).transpose()?;
-        Self::open(options, context.as_ref())
+        Self::connect_from(options, &mut None)
     }
 
-    fn open(options: &ConnectOptions, context: Option<&tls::Context>) -> Result<Self, NetError> {
+    /// The same; `from` becomes this end's address, also where the server then lets nobody in.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub fn connect_from(options: &ConnectOptions, from: &mut Option<SocketAddr>) -> Result<Self, NetError> {
+        let context = options.may_use_tls().then(|| tls::Context::new(&options.tls)).transpose()?;
+        Self::open(options, context.as_ref(), from)
+    }
+
+    fn open(
+        options: &ConnectOptions,
+        context: Option<&tls::Context>,
+        from: &mut Option<SocketAddr>,
+    ) -> Result<Self, NetError> {
         let mut timings = ConnectTimings::default();
         let (channel, greeting) = greeted(options, &mut timings)?;
+        *from = channel.stream.socket().local_addr();
 
         let mut capabilities = wanted_capabilities(options, &greeting);
         let mariadb_capabilities =

@@ -4,7 +4,7 @@ use change::{Direction, StepCheck, StepError};
 use model::text::counted;
 use model::{LinkKind, Step};
 use serde::{Deserialize, Serialize};
-use server::{CleartextLogin, NodeError};
+use server::{CleartextLogin, GaleraFacts, NodeError};
 
 use super::watch::{Watched, refused_in_words, watch};
 use super::{StepKind, params};
@@ -75,9 +75,25 @@ struct Attempts {
     unproven: Vec<String>,
 }
 
+/// A member that the inventory does not have: where it listens and what it speaks nobody looks at.
+fn strangers(world: &mut World<'_>) -> Option<String> {
+    let named = world.members();
+    let views = world.views();
+    let (name, view) =
+        views.iter().find(|(_, view)| view.as_ref().is_ok_and(|view| view.cluster_size() > named))?;
+    let seen = view.as_ref().ok()?.cluster_size();
+    Some(format!(
+        "{name} sees {seen} members and the inventory has {named}: the links of the others were not looked at; add them ([[node]], \
+         [[arbitrator]]) and plan again, or stop them"
+    ))
+}
+
 /// A TLS client must get a handshake on the Galera port, and one without TLS must not get in on the client port.
 fn attempts(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Attempts, StepError> {
     let (mut shaken, mut refused, mut unproven) = (0, 0, Vec::new());
+    if kinds.contains(&LinkKind::Galera) {
+        unproven.extend(strangers(world));
+    }
     for name in world.all_names() {
         if kinds.contains(&LinkKind::Galera) {
             match world.member(&name)?.galera_leaf() {

@@ -46,8 +46,11 @@ pub(super) fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Res
         let canary = Canary::new(random16());
         let options = net::ConnectOptions { endpoint: cluster.tcp_at(node), ..cluster.login_at(node) };
         // A server that refuses this login over TCP shows no client traffic: the link stays unknown, which is true.
-        if let Ok(mut client) = Client::connect(&options) {
-            own.extend(client.local_addr());
+        let mut from = None;
+        let client = Client::connect_from(&options, &mut from);
+        // Its connection is in the capture also where it was not let in: nobody else's.
+        own.extend(from);
+        if let Ok(mut client) = client {
             let _ = client.query(&format!("SELECT '{}'", canary.token()));
             let _ = client.quit();
             canaries.push(canary);

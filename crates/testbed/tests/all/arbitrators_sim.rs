@@ -79,6 +79,17 @@ fn no_round_begins_while_another_garbd_is_counted_in_the_place_of_the_named_one(
     assert_eq!(rig.shared.borrow().violations, Vec::<String>::new());
 }
 
+/// Found by an outsider: it listened on another port, where no capture looks, and the cluster was called sealed.
+#[test]
+fn nothing_is_proven_beside_a_member_that_the_inventory_does_not_have() {
+    let rig = restarted("E6:checking");
+    rig.shared.borrow_mut().strange_arbitrators = 1;
+    let end = rig.resume(None);
+    assert!(!end.is_complete() && end.text().contains("sees 5 members and the inventory has 4"), "{end:?}");
+    rig.shared.borrow_mut().strange_arbitrators = 0;
+    assert!(rig.resume(None).is_complete());
+}
+
 /// What cannot be seen is said, and stops nobody: the number is right.
 #[test]
 fn an_arbitrator_whose_machine_does_not_tell_its_connections_is_said_not_to_be_seen() {
