@@ -34,6 +34,7 @@ mod lab_share;
 mod lab_single;
 mod lab_watch;
 mod lab_xbstream;
+mod mysql_sim;
 mod natures_sim;
 mod operators_sim;
 mod packages;
