@@ -271,6 +271,19 @@ mod tests {
     }
 
     #[test]
+    fn reload_tls_never_says_no_rollback_on_error_which_would_switch_tls_off() {
+        let all = set_tls_files(&TlsFiles::default());
+        assert_eq!(all.last().map(String::as_str), Some("ALTER INSTANCE RELOAD TLS"));
+        assert_eq!(RELOAD_MYSQL, "ALTER INSTANCE RELOAD TLS");
+    }
+
+    /// FLUSH SSL is written to the binary log, and replicas would read their files again too.
+    #[test]
+    fn flush_ssl_is_local_and_stays_out_of_the_binary_log() {
+        assert_eq!(RELOAD_MARIADB, "FLUSH LOCAL SSL");
+    }
+
+    #[test]
     fn what_a_server_made_itself_is_its_default() {
         let own = set_tls_files(&TlsFiles {
             ca: "ca.pem".into(),

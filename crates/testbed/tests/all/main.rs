@@ -52,6 +52,7 @@ mod retries_sim;
 mod rollover_sim;
 mod sim_behaviours;
 mod support;
+mod traps_sim;
 mod unkind_sim;
 
 /// What tests run inside a lab, in a process of its own.

@@ -146,6 +146,13 @@ fn a_mixed_estate_survives_sealion_killed_and_everything_else() {
     check_some(&estate(), &enable(), &EVERYTHING, &BOTH, 17);
 }
 
+#[test]
+fn rotate_ca_of_a_mixed_estate_survives_sealion_killed_and_everything_else() {
+    let rig = estate();
+    must(&rig, &enable());
+    check_some(&rig.fork(seed()), &rotate([Noun::Ca]), &EVERYTHING, &BOTH, 37);
+}
+
 /// Between STOP REPLICA IO_THREAD and START REPLICA IO_THREAD the replica receives nothing, and nobody but sealion knows why.
 #[test]
 fn an_io_thread_is_left_stopped_by_nobody_and_the_applier_goes_on() {
@@ -471,10 +478,18 @@ fn an_account_is_changed_only_when_its_replicas_have_it_and_an_applier_that_stan
     must(&rig, &disable());
     must(&rig, &Change::new(Verb::Enable, [Noun::Replication]));
     let change = Change::new(Verb::Enable, [Noun::Accounts]);
+    let rig = rig.fork(seed());
+    let clean = rehearse(&rig, &change);
+    let is_it =
+        |instant: &Instant| instant.moment.starts_with("A1.app@") && instant.moment.ends_with(":acting");
+    let at = clean.instants.iter().position(is_it).expect("a moment");
     let operator = Operator::new(&rig, "root@db1");
     let plan = operator.plan(&change).expect("a plan");
+    rig.arm(Some((at, Fault::KillSealion)));
+    assert_eq!(operator.apply(&plan), End::Killed);
+    rig.arm(None);
     rig.shared.borrow_mut().servers[2].channels[0].applies = false;
-    let end = operator.apply(&plan);
+    let end = operator.go_on(None);
     assert!(end.text().contains("n3 applies nothing"), "{end:?}");
     rig.shared.borrow_mut().servers[2].channels[0].applies = true;
     assert!(operator.go_on(None).is_complete());
