@@ -469,6 +469,12 @@ impl Server {
         if self.is_mysql() && ssl_paths.iter().all(String::is_empty) {
             ssl_paths = super::mysql::OWN_FILES.map(str::to_owned);
         }
+        let client = self.read_client_tls(&ssl_paths);
+        let wants_tls = ssl_paths[1..].iter().any(|path| !path.is_empty());
+        // Seen: MariaDB 10.11.19 ends; MySQL 9.7.4 goes on without TLS.
+        if wants_tls && client.is_none() && !self.is_mysql() {
+            return Err("SSL error: Unable to get private key. Failed to setup SSL".into());
+        }
         Ok(Live {
             read_back,
             letter,
@@ -476,7 +482,7 @@ impl Server {
             // Source: IST picks ssl:// when socket.ssl_key is non-empty and dynamic is off.
             ist_ssl: has("socket.ssl_key") && !dynamic,
             galera,
-            client: self.read_client_tls(&ssl_paths),
+            client,
             tls_wish: ssl_paths.clone(),
             ssl_paths,
             requires_tls: value("require_secure_transport").eq_ignore_ascii_case("on"),

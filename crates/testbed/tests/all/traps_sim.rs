@@ -114,6 +114,22 @@ fn flush_ssl_with_a_key_of_another_certificate_is_1105_and_the_old_one_is_served
     assert_ne!(served(&world), before);
 }
 
+/// A reload that failed is not the end of it: what lies on the disk counts at the next start.
+#[test]
+fn with_a_pair_that_does_not_match_mariadb_does_not_start_and_mysql_starts_without_tls() {
+    for (rig, letters) in [(sealed(mariadb()), "-"), (sealed(mysql()), "R")] {
+        let mut world = rig.shared.borrow_mut();
+        let other = world.servers[1].disk.text(KEY).expect("placed");
+        world.servers[0].disk.put(KEY, other, 999, 0o600);
+        world.kill(0);
+        world.start(0);
+        world.advance(5_000);
+        assert_eq!(&world.letters()[..1], letters);
+        let client = world.servers[0].live.as_ref().and_then(|live| live.client.as_ref());
+        assert!(client.is_none());
+    }
+}
+
 #[test]
 fn mariadb_without_tls_takes_a_certificate_only_at_a_start() {
     let rig = mariadb();
