@@ -324,6 +324,8 @@ mod tests {
         };
         for (page, used_to) in [
             ("tasks/enable-replication-tls.md", Use::ChangeReplication),
+            ("links/replication.md", Use::ChangeReplication),
+            ("links/clients.md", Use::ChangeAccounts),
             ("reference/inventory.md", Use::Find),
         ] {
             let text = std::fs::read_to_string(dir.join(page)).expect("the page is there").replace('\n', " ");
@@ -335,8 +337,10 @@ mod tests {
                 );
             }
         }
-        let text =
-            std::fs::read_to_string(dir.join("tasks/enable-galera-tls.md")).expect("the page is there");
-        assert!(text.contains(&listed(Use::ChangeGalera, true)), "{}", listed(Use::ChangeGalera, true));
+        for page in ["tasks/enable-galera-tls.md", "links/galera.md", "links/transfers.md"] {
+            let text = std::fs::read_to_string(dir.join(page)).expect("the page is there");
+            let wanted = format!("`{}`", listed(Use::ChangeGalera, true));
+            assert!(text.contains(&wanted), "{page} lists other privileges than {wanted}");
+        }
     }
 }

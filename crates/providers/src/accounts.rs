@@ -274,6 +274,44 @@ pub fn shut_out(
     Ok(lines)
 }
 
+/// A replica that connects without TLS, where every account with which it may log in requires TLS.
+///
+/// # Errors
+/// It would be refused. The line is for the operator, where that cannot be told.
+pub fn refuse_replica(
+    world: &mut World<'_>,
+    change: &Change,
+    source: &NodeName,
+    replica: &NodeName,
+    channel: &Channel,
+) -> Result<Option<String>, PlanError> {
+    let all = match world.node(source).map_err(refuse)?.accounts() {
+        Ok(all) => all,
+        Err(error) => {
+            return Ok(Some(format!(
+                "whether the account of {replica} on {source} requires TLS cannot be told ({})",
+                error.first_line()
+            )));
+        }
+    };
+    let lets_in = |one: &&Account| {
+        let goes = change.has(Noun::Accounts)
+            && one.tls == AccountTls::Tls
+            && !world.leave_accounts.contains(&one.name);
+        one.tls == AccountTls::None || goes
+    };
+    let its: Vec<&Account> =
+        all.iter().filter(|one| one.name.user == channel.user && !one.is_local).collect();
+    if its.is_empty() || its.iter().any(|one| lets_in(&one)) {
+        return Ok(None);
+    }
+    Err(refuse(format!(
+        "{replica} replicates from {source} with an account that requires TLS\n  why:  {}: without TLS it would be refused (1045)\n  next: sealion \
+         plan disable replication,accounts (it changes those that have REQUIRE SSL), or ALTER USER ... REQUIRE NONE",
+        its.iter().map(|one| format!("{} has {}", one.name, word(one.tls))).collect::<Vec<_>>().join(", ")
+    )))
+}
+
 /// Nobody could log in with an account that must use TLS.
 pub fn no_tls_offered(node: &NodeName, change: &Change, needed: &[Noun]) -> PlanError {
     let all = Change::new(change.verb, [&change.nouns[..], needed].concat());

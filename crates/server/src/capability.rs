@@ -47,6 +47,9 @@ pub struct Capabilities {
     pub galera: bool,
     /// A running server takes other files for its certificate: `SET GLOBAL ssl_cert=…` and `ALTER INSTANCE RELOAD TLS`.
     pub live_tls_files: bool,
+    /// Reading its files again fails, and changes nothing, where its CA file does not verify its own certificate: the certificate or its CA has
+    /// expired, or the CA is not in there (error 3888 `Invalid certificates`). At a start it is served all the same.
+    pub reload_verifies: bool,
     /// It has SET PERSIST, whose file wins over every option file.
     pub set_persist: bool,
     /// TLS of clients and of replication can be changed on it.
@@ -100,6 +103,8 @@ impl Capabilities {
             galera_tls_roll,
             // Source: MySQL manual, ALTER INSTANCE (8.0.16).
             live_tls_files: flavour == Flavour::MySql && version >= (8, 0, 16),
+            // Seen: 9.7.4. MariaDB 10.11.19 takes what has expired.
+            reload_verifies: flavour == Flavour::MySql,
             // Source: MySQL manual, SET PERSIST (8.0.0).
             set_persist: flavour == Flavour::MySql && version >= (8, 0, 0),
             replication_tls,

@@ -50,6 +50,9 @@ pub struct Channel {
     /// It applies what was received.
     pub applier: ThreadState,
     pub applier_error: Option<String>,
+    /// It neither asks for its source's RSA key (GET_SOURCE_PUBLIC_KEY) nor has it: with an account of caching_sha2_password MySQL lets it in
+    /// without TLS only while the source remembers that account, which it forgets when it ends (seen on 9.7.4: error 2061).
+    pub needs_tls_to_log_in: bool,
     /// How far the receiver has come, as the server writes it: another text is further.
     pub received: String,
     /// Seconds by which it is behind its source, as the server tells, without those by which it is to be late (`SQL_Delay`). `None`: the
@@ -133,6 +136,9 @@ pub fn channels(client: &mut Client, capabilities: &Capabilities) -> Result<Vec<
             receiver_error: error("Last_IO_Errno", "Last_IO_Error"),
             applier: state("SQL_Running"),
             applier_error: error("Last_SQL_Errno", "Last_SQL_Error"),
+            needs_tls_to_log_in: capabilities.flavour != Flavour::MariaDb
+                && text("Get_Source_public_key") != "1"
+                && text("Source_public_key_path").is_empty(),
             received: columns.received.iter().map(|name| text(name)).collect::<Vec<_>>().join(" "),
             lag_s: lag_s(&text(columns.lag), &text("SQL_Delay")),
         }
@@ -209,7 +215,7 @@ pub fn set_tls_files(files: &TlsFiles) -> Vec<String> {
 }
 
 /// A string of SQL, whatever sql_mode says of backslashes: paths and channel names with one are refused by [`is_plain`].
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
@@ -262,6 +268,19 @@ mod tests {
             let lower = statement.to_lowercase();
             assert!(!lower.contains("log_file") && !lower.contains("pos") && !lower.contains("password"));
         }
+    }
+
+    #[test]
+    fn reload_tls_never_says_no_rollback_on_error_which_would_switch_tls_off() {
+        let all = set_tls_files(&TlsFiles::default());
+        assert_eq!(all.last().map(String::as_str), Some("ALTER INSTANCE RELOAD TLS"));
+        assert_eq!(RELOAD_MYSQL, "ALTER INSTANCE RELOAD TLS");
+    }
+
+    /// FLUSH SSL is written to the binary log, and replicas would read their files again too.
+    #[test]
+    fn flush_ssl_is_local_and_stays_out_of_the_binary_log() {
+        assert_eq!(RELOAD_MARIADB, "FLUSH LOCAL SSL");
     }
 
     #[test]

@@ -72,7 +72,8 @@ pub const RIGHTS: &[Rights] = &[
     mariadb(Use::ChangeGalera, &["PROCESS", "RELOAD", "REPLICA MONITOR", "SUPER"], &[SESSIONS, CANARIES]),
     mariadb(
         Use::ChangeReplication,
-        &["PROCESS", "REPLICA MONITOR", "REPLICATION SLAVE ADMIN", "SUPER"],
+        // RELOAD for FLUSH SSL (seen on 10.11.19: error 1227 without, SUPER or not).
+        &["PROCESS", "RELOAD", "REPLICA MONITOR", "REPLICATION SLAVE ADMIN", "SUPER"],
         &[SESSIONS, CANARIES],
     ),
     mysql(

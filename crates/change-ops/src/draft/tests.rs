@@ -26,6 +26,7 @@ fn channel(source: &str) -> Channel {
         receiver_error: None,
         applier: ThreadState::Running,
         applier_error: None,
+        needs_tls_to_log_in: false,
         received: String::new(),
         lag_s: Some(0),
     }

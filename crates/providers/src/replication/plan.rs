@@ -9,6 +9,7 @@ use server::rights::Use;
 use server::{Channel, ChannelTls, TlsFiles, WriteNode};
 
 use super::preflight::is_source;
+use super::steps::channel::key_of_source;
 use super::steps::live_files::in_use;
 use super::steps::{ChannelParams, LiveFilesParams, RestartParams};
 use crate::accounts::{self, AccountsOf};
@@ -192,6 +193,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let accounts = accounts_of(world, change, &drafts)?;
     let state_hash = state_hash(change, &drafts, &accounts, &accounts::choices(world));
     let shut_out = accounts::shut_out(world, change, drafts.iter().map(|draft| draft.node.name.clone()))?;
+    let not_known = shut_out_replicas(world, change, &drafts)?;
     let mut builder = Builder::default();
     only_rotated(change)?;
     match change.verb {
@@ -212,6 +214,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let mut impact = impact(&steps, &drafts);
     impact.extend(accounts::impact(world, change, &accounts));
     impact.extend(shut_out);
+    impact.extend(not_known);
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
     }
@@ -503,6 +506,55 @@ fn disable(
         retire(builder, "D4", drafts.iter().map(|draft| &*draft.node));
     }
     Ok(())
+}
+
+/// A replica that is told to do without TLS must be let in so by its source: by the server, by the account, and by how that logs in.
+///
+/// # Errors
+/// One would not be. The lines are for the operator: what cannot be told, and what would not come back.
+fn shut_out_replicas(
+    world: &mut World<'_>,
+    change: &Change,
+    drafts: &[Draft],
+) -> Result<Vec<String>, PlanError> {
+    let mut lines = Vec::new();
+    if !change.has(Noun::Replication) || change.verb == Verb::Rotate {
+        return Ok(lines);
+    }
+    for draft in drafts {
+        for channel in &draft.channels {
+            let name = &draft.node.name;
+            if change.verb == Verb::Enable {
+                if !channel.tls.is_on && channel.needs_tls_to_log_in {
+                    lines.push(format!(
+                        "an undo would bring {name} back to cleartext only if {channel} was not restarted meanwhile: without its \
+                         RSA key (GET_SOURCE_PUBLIC_KEY=1) an account with caching_sha2_password is let in only while the source remembers it"
+                    ));
+                }
+                continue;
+            }
+            if channel.needs_tls_to_log_in {
+                return Err(refuse(format!(
+                    "{name} cannot be relied on to log in to {channel} without TLS\n  why:  without its source's RSA key, an account with \
+                     caching_sha2_password is let in only while the source remembers it, which it forgets at each start\n  next: {}; then plan again",
+                    key_of_source(&channel.name)
+                )));
+            }
+            for source in drafts.iter().filter(|one| draft.sources.contains(&one.node.name)) {
+                let source = &source.node;
+                if source.view.requires_secure_transport() && !requires_tls(change) {
+                    return Err(refuse(format!(
+                        "{name} replicates from {}, which would refuse it without TLS\n  why:  require_secure_transport counts for replicas \
+                         too\n  next: sealion plan {}",
+                        source.name,
+                        Change::new(change.verb, [&change.nouns[..], &[Noun::RequireTls]].concat())
+                    )));
+                }
+                lines.extend(accounts::refuse_replica(world, change, &source.name, name, channel)?);
+            }
+        }
+    }
+    Ok(lines)
 }
 
 /// Every server reads its files again while it runs. Channels that are up go on; the next connection of each is made with the new files.

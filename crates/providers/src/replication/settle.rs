@@ -8,17 +8,19 @@ use change::StepError;
 use model::NodeName;
 use server::{Channel, NodeError, ThreadState};
 
-use super::steps::channel::CONNECTED_MS_MAX;
+use super::steps::channel::{CONNECTED_MS_MAX, NEEDS_TLS, TLS_FAILED};
 use crate::world::World;
 
 const POLL_MS: u64 = 1_000;
 
 /// It has lost its source, or has not reached it yet. One that was stopped, or that its source or itself rejects, does not come back by
-/// itself: errors of the client library that are not of TLS have numbers from 2000 on.
+/// itself: errors of the client library have numbers from 2000 on, and of these TLS and logins without it are rejections.
 fn comes_back(channel: &Channel) -> bool {
     let number = channel.receiver_error.as_ref().and_then(|error| error.split(' ').next());
     channel.receiver == ThreadState::Connecting
-        && number.is_none_or(|number| number.starts_with('2') && number.len() == 4 && number != "2026")
+        && number.is_none_or(|number| {
+            number.starts_with('2') && number.len() == 4 && ![TLS_FAILED, NEEDS_TLS].contains(&number)
+        })
 }
 
 /// Waits until each server answers: one that was on its way up, or stalled, when its change was interrupted. One that does not, is told

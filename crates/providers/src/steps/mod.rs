@@ -12,7 +12,7 @@ mod prove;
 mod require;
 mod retire;
 mod rotate;
-mod trust;
+pub mod trust;
 mod trust_gate;
 mod watch;
 

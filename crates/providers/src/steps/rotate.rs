@@ -86,6 +86,21 @@ fn is_kept(world: &mut World<'_>, name: &NodeName, serial_before: &str) -> Resul
     Ok(member.host().facts(&key).map_err(fail)?.is_some())
 }
 
+/// What a server would refuse to read again is not put under it: it would serve the new one until its next start, and the old one then.
+fn may_go_back(world: &mut World<'_>, name: &NodeName, cert: &[u8], cas: &[u8]) -> Result<(), StepError> {
+    let now = world.unix_s();
+    let is_mysql = world.arbitrator(name).is_none()
+        && world.node(name)?.view().map_err(fail)?.capabilities().reload_verifies;
+    match trust::chain_ok(cert, cas, now) {
+        Err(error) if is_mysql => Err(fail(format!(
+            "{name} keeps its new certificate\n  why:  MySQL does not read one again that is not valid: {}\n  next: sealion abandon leaves it \
+             so; sealion rotate makes another one",
+            error.to_string().lines().next().unwrap_or_default()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// The serial of the leaf that was kept when it was replaced: somebody may have put another one there than the plan had seen.
 fn old_serial(world: &mut World<'_>, name: &NodeName, serial_before: &str) -> Result<String, StepError> {
     let member = world.member(name)?;
@@ -147,6 +162,7 @@ impl StepKind for Rotate {
             };
             let (key, cert, ca) = (old(KEY_FILE)?, old(CERT_FILE)?, old(CA_FILE)?);
             let ca = cas(world, &name, &cert, &ca)?;
+            may_go_back(world, &name, &cert, &ca)?;
             place_bytes(world.member(&name)?, [&key, &cert, &ca])?;
             return load(world, &name);
         }

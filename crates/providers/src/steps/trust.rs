@@ -33,7 +33,7 @@ impl TrustParams {
 }
 
 /// Key, certificate and CAs as they lie on the member.
-fn on_disk(world: &mut World<'_>, name: &NodeName) -> Result<[Vec<u8>; 3], StepError> {
+pub fn on_disk(world: &mut World<'_>, name: &NodeName) -> Result<[Vec<u8>; 3], StepError> {
     let member = world.member(name)?;
     let dir = member.spec().tls_dir.clone();
     let read = |file: &str| {
@@ -131,7 +131,7 @@ impl StepKind for Trust {
         }
         if is_wanted && rollover::waits_for_leaf(world, &name, &wish.old_sha256)? {
             return Ok(format!(
-                "the {word} CA is in its CA file; the old one has expired, so it is restarted with its next certificate"
+                "the {word} CA is in its CA file; what it shows has expired, so it reads that with its next certificate"
             ));
         }
         let admits = match rollover::admits(world, &name, &wish.old_sha256, which) {

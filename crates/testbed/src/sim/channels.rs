@@ -1,16 +1,21 @@
-//! Servers by themselves (MariaDB), and the channels by which some of them replicate from others.
+//! Servers by themselves, of MariaDB and of MySQL, and the channels by which some of them replicate from others.
 //!
-//! As unkind as real ones: a channel that loses its source tries again only after [`RETRY_MS`], CHANGE MASTER wants both threads
-//! stopped, a channel that does not verify goes on in cleartext where its source offers no TLS, and a source that requires TLS
-//! refuses a channel without. Only what is due is touched in a tick, so that a thousand servers cost what happens to them.
+//! As unkind as real ones: a channel that loses its source tries again only after [`RETRY_MS`], CHANGE MASTER wants its threads
+//! stopped, MariaDB's channel that does not verify goes on in cleartext where its source offers no TLS, a source that requires TLS
+//! refuses a channel without, and so does an account. What is written of accounts arrives by the channels.
+//! A channel that is connected stays as it is, whatever became of certificates and accounts.
+//!
+//! Seen: MariaDB 10.11.19, MySQL 9.7.4. Only what is due is touched in a tick, so that a thousand servers cost what happens to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::Path;
 
-use server::{Channel, ChannelTls, Sessions, ThreadState};
+use server::accounts::{Account, AccountName, AccountTls};
+use server::{Channel, ChannelTls, Flavour, Sessions, ThreadState};
 
-use super::disk::{MYSQL, ROOT, TCP_HEAD, TCP_TABLE};
+use super::disk::{Disk, MYSQL, ROOT, TCP_HEAD, TCP_TABLE};
+use super::mysql::{self, RETRIES_MAX};
 use super::process::{SYSTEMD_RESTART_MS, Server};
 use super::rng::Rng;
 use super::world::{DATA_DIR, DEFAULTS_FILE, SERVER_FILE, World};
@@ -20,6 +25,8 @@ pub const RETRY_MS: u64 = 60_000;
 /// Of 100 looks at a source's sessions, so many find work under way.
 const BUSY_PERCENT: u64 = 40;
 const USERS: usize = 4;
+/// With which replicas log in.
+const REPL: &str = "repl";
 
 /// The connection of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +50,12 @@ pub struct SimChannel {
     pub tls: ChannelTls,
     pub receiver: Receiver,
     pub error: Option<String>,
+    /// Its other thread: it applies what was received.
+    pub applies: bool,
+    /// GET_SOURCE_PUBLIC_KEY=1.
+    pub gets_key: bool,
+    /// Since it last had a connection, or was started.
+    failed_connects: u32,
     /// It has applied all that its source has from then on.
     pub caught_up_ms: u64,
     /// It needs so long to catch up, after each connect.
@@ -62,23 +75,60 @@ pub struct Fleet {
     written: BTreeMap<usize, u64>,
     /// Those that are stopped by sealion, and not back.
     stopped: BTreeSet<usize>,
+    /// In the order in which they were written.
+    alters: Vec<Alter>,
+}
+
+/// ALTER USER, as the binary log has it.
+#[derive(Debug, Clone)]
+struct Alter {
+    writer: usize,
+    /// It is this transaction of its writer.
+    number: u64,
+    account: AccountName,
+    tls: AccountTls,
 }
 
 impl World {
     /// One server for each list of sources, all running, in cleartext. Who is another's source and nobody's replica takes writes, and
     /// two that replicate from each other.
     pub fn replicas(seed: u64, sources: &[Vec<usize>]) -> Self {
-        let mut world = Self::bare(seed, (0..sources.len()).map(Server::new).collect());
+        Self::fleet_of(seed, sources, &vec![Flavour::MariaDb; sources.len()])
+    }
+
+    /// The same of MySQL. Channels are as CHANGE REPLICATION SOURCE makes them without a word of TLS, but for that of the second
+    /// server, which was told to do without.
+    pub fn replicas_of_mysql(seed: u64, sources: &[Vec<usize>]) -> Self {
+        Self::fleet_of(seed, sources, &vec![Flavour::MySql; sources.len()])
+    }
+
+    /// The same, of a flavour each.
+    pub fn fleet_of(seed: u64, sources: &[Vec<usize>], flavours: &[Flavour]) -> Self {
+        let server = |(index, flavour): (usize, &Flavour)| match flavour {
+            Flavour::MySql => Server::mysql(index),
+            _ => Server::new(index),
+        };
+        let mut world = Self::bare(seed, flavours.iter().enumerate().map(server).collect());
+        world.accounts.push(Account {
+            name: AccountName { user: REPL.into(), host: "%".into() },
+            tls: AccountTls::None,
+            is_local: false,
+            is_own: false,
+        });
         let mut fleet = Fleet { replicas: vec![vec![]; sources.len()], ..Fleet::default() };
         for (index, of) in sources.iter().enumerate() {
             for (nth, &source) in of.iter().enumerate() {
                 fleet.replicas[source].push(index);
+                let by_tls = world.servers[index].is_mysql() && index != 1;
                 world.servers[index].channels.push(SimChannel {
                     name: if nth == 0 { String::new() } else { format!("from_{}", source + 1) },
                     source,
-                    tls: ChannelTls::default(),
-                    receiver: Receiver::Running { by_tls: false },
+                    tls: ChannelTls { is_on: by_tls, ..ChannelTls::default() },
+                    receiver: Receiver::Running { by_tls },
                     error: None,
+                    applies: true,
+                    gets_key: true,
+                    failed_connects: 0,
                     caught_up_ms: 0,
                     lags_ms: 0,
                     skips_start: false,
@@ -94,6 +144,7 @@ impl World {
             write_option_files(&mut world.servers[index], index);
             world.start(index);
             world.answer(index);
+            world.servers[index].remembers_login = true;
         }
         world.advance(500);
         world
@@ -171,6 +222,7 @@ impl World {
                 self.answer(index);
                 for at in 0..self.servers[index].channels.len() {
                     if !self.servers[index].channels[at].skips_start {
+                        self.servers[index].channels[at].applies = true;
                         self.start_channel(index, at);
                     }
                 }
@@ -202,7 +254,8 @@ impl World {
         }
         for at in 0..self.servers[index].channels.len() {
             self.keep_position(index, at);
-            self.servers[index].channels[at].receiver = Receiver::Stopped;
+            let channel = &mut self.servers[index].channels[at];
+            (channel.receiver, channel.applies) = (Receiver::Stopped, false);
         }
         if let Some(crashed_ms) = self.servers[index].crashed_ms {
             self.due_at(crashed_ms + SYSTEMD_RESTART_MS, index);
@@ -215,7 +268,7 @@ impl World {
                     continue;
                 }
                 self.keep_position(replica, at);
-                let error = self.cannot_connect(index);
+                let error = self.cannot_connect(replica, index);
                 let channel = &mut self.servers[replica].channels[at];
                 (channel.receiver, channel.error) = (Receiver::Connecting { at_ms }, Some(error));
                 self.due_at(at_ms, replica);
@@ -223,11 +276,22 @@ impl World {
         }
     }
 
-    fn cannot_connect(&self, source: usize) -> String {
+    fn cannot_connect(&self, replica: usize, source: usize) -> String {
         let address = &self.servers[source].spec.address;
+        let text = format!("Can't connect to server on '{address}' (111 \"Connection refused\")");
+        self.why_not(replica, source, 2003, &text)
+    }
+
+    fn why_not(&self, replica: usize, source: usize, number: u16, text: &str) -> String {
+        let address = &self.servers[source].spec.address;
+        if self.servers[replica].is_mysql() {
+            return format!(
+                "{number} Error connecting to source '{REPL}@{address}:3306'. This was attempt 1/{RETRIES_MAX}, with a delay of 60 seconds \
+                 between attempts. Message: {text}"
+            );
+        }
         format!(
-            "2003 error connecting to master 'repl@{address}:3306' - retry-time: 60  maximum-retries: 100000  message: Can't connect to \
-             server on '{address}' (111 \"Connection refused\")"
+            "{number} error connecting to master '{REPL}@{address}:3306' - retry-time: 60  maximum-retries: 100000  message: {text}"
         )
     }
 
@@ -235,6 +299,7 @@ impl World {
         let at_ms = self.now_ms + self.rng.between(50, 400);
         let channel = &mut self.servers[index].channels[at];
         (channel.receiver, channel.error) = (Receiver::Connecting { at_ms }, None);
+        channel.failed_connects = 0;
         self.due_at(at_ms, index);
     }
 
@@ -246,11 +311,21 @@ impl World {
                 let channel = &mut self.servers[index].channels[at];
                 (channel.receiver, channel.error) = (Receiver::Running { by_tls }, None);
                 channel.caught_up_ms = now + late + channel.lags_ms;
+                channel.failed_connects = 0;
+                let source = channel.source;
+                self.servers[source].remembers_login = true;
             }
             Err(error) => {
                 let at_ms = now + RETRY_MS;
+                let gives_up = self.servers[index].is_mysql();
                 let channel = &mut self.servers[index].channels[at];
-                (channel.receiver, channel.error) = (Receiver::Connecting { at_ms }, Some(error));
+                channel.error = Some(error);
+                channel.failed_connects += 1;
+                if gives_up && channel.failed_connects >= RETRIES_MAX {
+                    channel.receiver = Receiver::Stopped;
+                    return;
+                }
+                channel.receiver = Receiver::Connecting { at_ms };
                 self.due_at(at_ms, index);
             }
         }
@@ -262,17 +337,18 @@ impl World {
         let source = &self.servers[channel.source];
         let live = match &source.live {
             Some(live) if source.is_up() && !source.is_frozen() => live,
-            _ => return Err(self.cannot_connect(channel.source)),
+            _ => return Err(self.cannot_connect(index, channel.source)),
         };
-        let why = |number: u16, text: &str| {
-            Err(format!(
-                "{number} error connecting to master 'repl@{}:3306' - retry-time: 60  maximum-retries: 100000  message: {text}",
-                source.spec.address
-            ))
+        let is_mysql = self.servers[index].is_mysql();
+        let why = |number: u16, text: &str| Err(self.why_not(index, channel.source, number, text));
+        let denied = || {
+            let name = format!("'{REPL}'@'{}'", self.servers[index].spec.address);
+            why(1045, &format!("Access denied for user {name} (using password: YES)"))
         };
-        let by_tls = match (&live.client_leaf, channel.tls.is_on) {
+        let by_tls = match (live.client.as_ref().map(|client| &client.leaf), channel.tls.is_on) {
             (_, false) => false,
-            (None, true) if channel.tls.verifies => {
+            // Source: MySQL manual, CHANGE REPLICATION SOURCE TO: SOURCE_SSL=1 is --ssl-mode=REQUIRED.
+            (None, true) if channel.tls.verifies || is_mysql => {
                 return why(2026, "TLS/SSL error: SSL is required, but the server does not support it");
             }
             (None, true) => false,
@@ -284,12 +360,28 @@ impl World {
             }
         };
         if live.requires_tls && !by_tls {
+            if !source.is_mysql() {
+                return denied();
+            }
             return why(
                 3159,
                 "Connections using insecure transport are prohibited while --require_secure_transport=ON.",
             );
         }
-        Ok(by_tls)
+        if source.is_mysql() && !by_tls && !channel.gets_key && !source.remembers_login {
+            return why(
+                2061,
+                "Authentication plugin 'caching_sha2_password' reported error: Authentication requires secure connection.",
+            );
+        }
+        // One of its accounts is there for whoever comes; which, is not modelled.
+        let demanded = self.accounts_on(channel.source).into_iter().find(|one| one.name.user == REPL);
+        let has_cert = !channel.tls.cert.as_os_str().is_empty();
+        match demanded.map(|account| account.tls) {
+            Some(AccountTls::Tls) if !by_tls => denied(),
+            Some(AccountTls::Certificate) if !by_tls || !has_cert => denied(),
+            _ => Ok(by_tls),
+        }
     }
 
     fn shakes_hands(&self, index: usize, at: usize, leaf: &[u8]) -> Result<(), String> {
@@ -352,7 +444,7 @@ impl World {
         asked.push(index);
         let mut has = self.servers[index].has.get(&writer).copied().unwrap_or(0);
         for channel in &self.servers[index].channels {
-            let receives = matches!(channel.receiver, Receiver::Running { .. });
+            let receives = channel.applies && matches!(channel.receiver, Receiver::Running { .. });
             if receives && self.now_ms >= channel.caught_up_ms && !asked.contains(&channel.source) {
                 has = has.max(self.transactions(channel.source, writer, asked));
             }
@@ -393,7 +485,9 @@ impl World {
     pub(super) fn fleet_is_whole(&self) -> bool {
         self.servers.iter().all(|server| {
             let is_at_work = |channel: &SimChannel| {
-                matches!(channel.receiver, Receiver::Running { .. }) && self.now_ms >= channel.caught_up_ms
+                matches!(channel.receiver, Receiver::Running { .. })
+                    && channel.applies
+                    && self.now_ms >= channel.caught_up_ms
             };
             server.is_up() && !server.is_frozen() && server.channels.iter().all(is_at_work)
         })
@@ -407,7 +501,7 @@ impl World {
             letters.push(match &server.live {
                 None => '-',
                 Some(live) if live.requires_tls => 'R',
-                Some(live) if live.client_leaf.is_some() => 'T',
+                Some(live) if live.client.is_some() => 'T',
                 Some(_) => 'P',
             });
             letters.extend(server.channels.iter().map(|channel| match channel.receiver {
@@ -466,7 +560,6 @@ impl World {
 
     fn shown_channel(&self, index: usize, channel: &SimChannel) -> Channel {
         let source = &self.servers[channel.source].spec;
-        let is_on = channel.receiver != Receiver::Stopped;
         let is_running = matches!(channel.receiver, Receiver::Running { .. });
         Channel {
             name: channel.name.clone(),
@@ -480,8 +573,9 @@ impl World {
                 Receiver::Running { .. } => ThreadState::Running,
             },
             receiver_error: channel.error.clone(),
-            applier: if is_on { ThreadState::Running } else { ThreadState::Stopped },
+            applier: if channel.applies { ThreadState::Running } else { ThreadState::Stopped },
             applier_error: None,
+            needs_tls_to_log_in: self.servers[index].is_mysql() && !channel.gets_key,
             received: format!("mariadb-bin.000001 {}", self.transactions(index, channel.source, &mut vec![])),
             lag_s: is_running.then(|| channel.caught_up_ms.saturating_sub(self.now_ms).div_ceil(1000)),
         }
@@ -492,17 +586,28 @@ impl World {
         place.ok_or_else(|| format!("ERROR 1617 (HY000): There is no master connection '{name}'"))
     }
 
+    /// STOP SLAVE of MariaDB, STOP REPLICA IO_THREAD of MySQL.
     pub fn stop_slave(&mut self, index: usize, name: &str) -> Result<(), String> {
         let at = self.channel_named(index, name)?;
         self.keep_position(index, at);
-        self.servers[index].channels[at].receiver = Receiver::Stopped;
+        let is_mysql = self.servers[index].is_mysql();
+        let channel = &mut self.servers[index].channels[at];
+        channel.receiver = Receiver::Stopped;
+        channel.applies &= is_mysql;
         Ok(())
     }
 
     pub fn change_master(&mut self, index: usize, name: &str, tls: &ChannelTls) -> Result<(), String> {
         let at = self.channel_named(index, name)?;
+        let is_mysql = self.servers[index].is_mysql();
         let channel = &mut self.servers[index].channels[at];
-        if channel.receiver != Receiver::Stopped {
+        if is_mysql && channel.receiver != Receiver::Stopped {
+            return Err(format!(
+                "ERROR 3021 (HY000): This operation cannot be performed with a running replica io thread; run STOP REPLICA IO_THREAD FOR \
+                 CHANNEL '{name}' first."
+            ));
+        }
+        if channel.receiver != Receiver::Stopped || (!is_mysql && channel.applies) {
             return Err(format!(
                 "ERROR 1198 (HY000): This operation cannot be performed as you have a running slave '{name}'; run STOP SLAVE '{name}' first"
             ));
@@ -511,10 +616,54 @@ impl World {
         Ok(())
     }
 
+    /// START SLAVE of MariaDB, START REPLICA IO_THREAD of MySQL.
     pub fn start_slave(&mut self, index: usize, name: &str) -> Result<(), String> {
         let at = self.channel_named(index, name)?;
+        let is_mysql = self.servers[index].is_mysql();
+        self.servers[index].channels[at].applies |= !is_mysql;
         if self.servers[index].channels[at].receiver == Receiver::Stopped {
             self.start_channel(index, at);
+        }
+        Ok(())
+    }
+}
+
+impl World {
+    /// As a server has them; in a cluster all have the same.
+    pub fn accounts_on(&self, index: usize) -> Vec<Account> {
+        let mut accounts = self.accounts.clone();
+        for alter in self.fleet.iter().flat_map(|fleet| &fleet.alters) {
+            if self.transactions(index, alter.writer, &mut vec![]) >= alter.number
+                && let Some(account) = accounts.iter_mut().find(|one| one.name == alter.account)
+            {
+                account.tls = alter.tls;
+            }
+        }
+        accounts
+    }
+
+    /// ALTER USER on a server: in a cluster in total order, else it is one of its transactions.
+    pub(super) fn alter_account(
+        &mut self,
+        index: usize,
+        account: &AccountName,
+        tls: AccountTls,
+    ) -> Result<(), String> {
+        let no_such = "ERROR 1396 (HY000): Operation ALTER USER failed";
+        let Some(fleet) = &mut self.fleet else {
+            self.accounts.iter_mut().find(|one| one.name == *account).ok_or(no_such)?.tls = tls;
+            return Ok(());
+        };
+        if !self.accounts.iter().any(|one| one.name == *account) {
+            return Err(no_such.into());
+        }
+        if let Some(number) = fleet.written.get_mut(&index) {
+            *number += 1;
+            let (account, number) = (account.clone(), *number);
+            fleet.alters.push(Alter { writer: index, number, account, tls });
+        } else {
+            let name = self.servers[index].name();
+            self.violations.push(format!("{} ms: {account} was changed on the replica {name}", self.now_ms));
         }
         Ok(())
     }
@@ -527,14 +676,27 @@ fn is_for(leaf: &[u8], address: &str) -> bool {
 }
 
 fn write_option_files(server: &mut Server, index: usize) {
+    let is_mysql = server.is_mysql();
     let disk = &mut server.disk;
+    disk.put(TCP_TABLE, TCP_HEAD, ROOT, 0o444);
+    if is_mysql {
+        mysql::write_files(disk, index);
+    } else {
+        write_mariadbs(disk, index);
+    }
+    disk.entries.entry(DATA_DIR.into()).and_modify(|entry| {
+        (entry.uid, entry.gid, entry.mode) = (MYSQL, MYSQL, 0o750);
+    });
+    disk.make_dirs(Path::new("/run/mysqld"), MYSQL, 0o755);
+}
+
+fn write_mariadbs(disk: &mut Disk, index: usize) {
     disk.put(
         DEFAULTS_FILE,
         "[client-server]\nsocket = /run/mysqld/mysqld.sock\n\n!includedir /etc/mysql/mariadb.conf.d/\n",
         ROOT,
         0o644,
     );
-    disk.put(TCP_TABLE, TCP_HEAD, ROOT, 0o444);
     disk.put(
         SERVER_FILE,
         format!(
@@ -547,8 +709,4 @@ fn write_option_files(server: &mut Server, index: usize) {
     );
     disk.put("/usr/sbin/mariadbd", "\x7fELF", ROOT, 0o755);
     disk.put(&format!("{DATA_DIR}/aria_log_control"), "", MYSQL, 0o600);
-    disk.entries.entry(DATA_DIR.into()).and_modify(|entry| {
-        (entry.uid, entry.gid, entry.mode) = (MYSQL, MYSQL, 0o750);
-    });
-    disk.make_dirs(Path::new("/run/mysqld"), MYSQL, 0o755);
 }

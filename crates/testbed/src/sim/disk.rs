@@ -363,8 +363,10 @@ impl ReadHost for SimHost {
                 ("systemctl show-environment".into(), "the service manager does not answer".into());
             return Err(HostError::Process { what, why });
         }
-        // MariaDB's unit.
-        let exec = "ExecStart={ path=/usr/sbin/mariadbd ; argv[]=/usr/sbin/mariadbd $MYSQLD_OPTS $_WSREP_NEW_CLUSTER }";
+        let program = server.program();
+        // Of each one's own unit.
+        let options = if server.is_mysql() { "$MYSQLD_OPTS" } else { "$MYSQLD_OPTS $_WSREP_NEW_CLUSTER" };
+        let exec = format!("ExecStart={{ path={program} ; argv[]={program} {options} }}");
         Ok(format!("PATH=/usr/bin\n{}\nEnvironment=\n{exec}", server.environment.join("\n")))
     }
 

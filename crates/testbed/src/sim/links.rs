@@ -271,6 +271,17 @@ impl World {
         })
     }
 
+    /// The same of its SQL port: who shows nothing is let in, who shows something is judged.
+    pub(super) fn client_admits(&self, index: usize, cert: &[u8]) -> Result<Admits, String> {
+        let client = self.servers[index].live.as_ref().and_then(|live| live.client.as_ref());
+        let client = client.ok_or("SSL is required, but the server does not support it")?;
+        Ok(match trust::chain_ok(cert, client.ca.as_deref().unwrap_or_default(), self.unix_s()) {
+            Ok(()) => Admits::Yes,
+            Err(trust::TrustError::Expired { .. }) => Admits::No("sslv3 alert certificate expired".into()),
+            Err(_) => Admits::No("tlsv1 alert unknown ca".into()),
+        })
+    }
+
     fn verdict(&self, judges: usize, shows: usize) -> Option<&'static str> {
         let identity = |index: usize| self.servers[index].live.as_ref().and_then(|live| live.galera.as_ref());
         let (Some(judges), Some(shown)) = (identity(judges), identity(shows)) else {

@@ -98,7 +98,7 @@ impl World {
     }
 
     fn clients_sight(&self, one: &Server) -> LinkSight {
-        let tls = self.app.takes_tls && one.live.as_ref().is_some_and(|live| live.client_leaf.is_some());
+        let tls = self.app.takes_tls && one.live.as_ref().is_some_and(|live| live.client.is_some());
         let seen = match (one.is_up(), tls && one.cleartext_clients == 0) {
             (false, _) => Seen::Unknown("nobody was connected".into()),
             (true, true) => Seen::Sealed,

@@ -175,10 +175,13 @@ fn view_of(world: &World, index: usize) -> NodeView {
         ("ssl_ca", ssl_ca.as_str()),
         ("ssl_cert", ssl_cert.as_str()),
         ("ssl_key", ssl_key.as_str()),
-        ("have_ssl", if live.client_leaf.is_some() { "YES" } else { "DISABLED" }),
+        ("have_ssl", if live.client.is_some() { "YES" } else { "DISABLED" }),
         ("require_secure_transport", on(live.requires_tls)),
     ] {
         view.variables.insert(key.into(), value.into());
+    }
+    if server.is_mysql() {
+        super::mysql::view(server, live, &mut view);
     }
     if world.is_fleet() {
         view.variables.insert("server_id".into(), (index + 1).to_string());
@@ -384,7 +387,7 @@ impl ReadNode for SimNode {
     }
 
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError> {
-        self.ask(|world| Ok(world.accounts.clone()))
+        self.ask(|world| Ok(world.accounts_on(self.index)))
     }
 
     fn socket_users(&mut self, _: u64) -> Result<Vec<String>, NodeError> {
@@ -393,13 +396,15 @@ impl ReadNode for SimNode {
 
     fn client_leaf(&mut self) -> Result<String, NodeError> {
         self.ask(|world| {
-            let leaf = world.servers[self.index].live.as_ref().and_then(|live| live.client_leaf.clone());
-            Ok(String::from_utf8_lossy(&leaf.ok_or("the client port served no certificate")?).into_owned())
+            let live = world.servers[self.index].live.as_ref();
+            let client = live.and_then(|live| live.client.as_ref());
+            let leaf = &client.ok_or("the client port served no certificate")?.leaf;
+            Ok(String::from_utf8_lossy(leaf).into_owned())
         })
     }
 
-    fn client_admits(&mut self, _: &Arc<PemSet>) -> Result<Admits, NodeError> {
-        Err(self.host_error("the simulated servers ask no client for a certificate".into()))
+    fn client_admits(&mut self, shown: &Arc<PemSet>) -> Result<Admits, NodeError> {
+        self.ask(|world| world.client_admits(self.index, &shown.cert))
     }
 }
 
@@ -442,22 +447,26 @@ impl WriteNode for SimNode {
     }
 
     fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls) -> Result<(), NodeError> {
-        self.change("STOP SLAVE", |world| world.stop_slave(self.index, channel))?;
-        self.change("CHANGE MASTER", |world| world.change_master(self.index, channel, tls))?;
-        self.change("START SLAVE", |world| world.start_slave(self.index, channel))
+        let is_mysql = self.shared.borrow().servers[self.index].is_mysql();
+        let [stop, change, start] = if is_mysql {
+            ["STOP REPLICA IO_THREAD", "CHANGE REPLICATION SOURCE", "START REPLICA IO_THREAD"]
+        } else {
+            ["STOP SLAVE", "CHANGE MASTER", "START SLAVE"]
+        };
+        self.change(stop, |world| world.stop_slave(self.index, channel))?;
+        self.change(change, |world| world.change_master(self.index, channel, tls))?;
+        self.change(start, |world| world.start_slave(self.index, channel))
     }
 
-    fn set_tls_files(&mut self, _: &TlsFiles) -> Result<(), NodeError> {
-        Err(self.host_error("ssl_cert is a read only variable (1238)".into()))
+    fn set_tls_files(&mut self, files: &TlsFiles) -> Result<(), NodeError> {
+        self.change("set ssl_ca, ssl_cert, ssl_key", |world| world.wish_tls_files(self.index, files))?;
+        self.change("reload", |world| world.reload(self.index))
     }
 
-    /// In total order: every member has it.
     fn set_account_tls(&mut self, account: &AccountName, on: bool) -> Result<(), NodeError> {
         self.change("alter user", |world| {
-            let found = world.accounts.iter_mut().find(|one| one.name == *account);
-            found.ok_or("Operation ALTER USER failed (1396)")?.tls =
-                if on { AccountTls::Tls } else { AccountTls::None };
-            Ok(())
+            let tls = if on { AccountTls::Tls } else { AccountTls::None };
+            world.alter_account(self.index, account, tls)
         })
     }
 

@@ -8,8 +8,9 @@ use std::path::Path;
 use formats::shell_vars::ShellVars;
 use host::{ProcessFacts, Service};
 use model::NodeName;
+use server::options::persisted;
 use server::options::{self, Effective, Start};
-use server::{GaleraState, LiveSetting, Logins, NodeSpec, ProviderOptions};
+use server::{Flavour, GaleraState, LiveSetting, Logins, NodeSpec, ProviderOptions};
 
 use super::channels::SimChannel;
 use super::disk::{Disk, MYSQL, NOBODY, ROOT, TCP_HEAD, TCP_TABLE};
@@ -40,6 +41,14 @@ pub struct Identity {
     pub trusted: Vec<u8>,
 }
 
+/// The certificate that clients are served, and by which CAs theirs are judged.
+#[derive(Debug, Clone)]
+pub struct ClientTls {
+    pub leaf: Vec<u8>,
+    /// `None`: no `ssl_ca`.
+    pub ca: Option<Vec<u8>>,
+}
+
 /// What a running server has read.
 #[derive(Debug, Clone)]
 pub struct Live {
@@ -51,10 +60,12 @@ pub struct Live {
     /// It announces an ssl:// receiver for IST.
     pub ist_ssl: bool,
     pub galera: Option<Identity>,
-    /// `ssl_ca`, `ssl_cert`, `ssl_key` as the variables show them.
+    /// `ssl_ca`, `ssl_cert`, `ssl_key` as they are in use.
     pub ssl_paths: [String; 3],
-    /// The leaf that clients are served; `None` is `have_ssl=DISABLED`.
-    pub client_leaf: Option<Vec<u8>>,
+    /// As the variables show them: of MySQL a wish, until it reloads.
+    pub tls_wish: [String; 3],
+    /// What clients meet; `None` is `have_ssl=DISABLED`.
+    pub client: Option<ClientTls>,
     pub requires_tls: bool,
     pub sst_method: String,
     pub cluster_address: String,
@@ -97,6 +108,10 @@ pub enum LingeringSessions {
 #[derive(Debug, Clone)]
 pub struct Server {
     pub spec: NodeSpec,
+    /// MariaDB or MySQL.
+    pub flavour: Flavour,
+    /// MySQL: it has let in the account of its replicas since its start, and does so again by caching_sha2_password without TLS.
+    pub remembers_login: bool,
     /// It votes, and has no data and no SQL port (garbd).
     pub is_arbitrator: bool,
     pub disk: Disk,
@@ -213,6 +228,8 @@ impl Server {
         disk.put(tls_library::LIBRARY_LIST, format!("/.\n{}\n", tls_library::LIBRARY), ROOT, 0o644);
         Self {
             spec,
+            flavour: Flavour::MariaDb,
+            remembers_login: false,
             is_arbitrator: false,
             disk,
             process: None,
@@ -267,6 +284,16 @@ impl Server {
             has: BTreeMap::new(),
             logins: Logins { since_s: 60, by_host: Err("userstat is OFF".into()), without_tls_max: Some(3) },
         }
+    }
+
+    /// As MySQL's own packages have it.
+    pub fn mysql(index: usize) -> Self {
+        let mut server = Self::new(index);
+        server.flavour = Flavour::MySql;
+        server.spec.service = Service::Systemd { unit: "mysql".into() };
+        server.program_version =
+            Some("/usr/sbin/mysqld  Ver 9.7.4 for Linux on x86_64 (MySQL Community Server - GPL)".into());
+        server
     }
 
     /// As Debian's package has it, beside `nodes`.
@@ -332,11 +359,18 @@ impl Server {
 
     pub fn process_facts(&self) -> Option<ProcessFacts> {
         let process = self.process.as_ref()?;
-        let mut command_line =
-            vec![if self.is_arbitrator { "/usr/bin/garbd" } else { "/usr/sbin/mariadbd" }.to_owned()];
+        let mut command_line = vec![self.program().to_owned()];
         command_line.extend(self.extra_arguments.iter().cloned());
         let (pid, uid) = (process.pid, self.uid());
         Some(ProcessFacts { pid, uid, gid: uid, command_line, start_ticks: process.born_ms / 10 })
+    }
+
+    pub fn program(&self) -> &'static str {
+        match self.flavour {
+            _ if self.is_arbitrator => "/usr/bin/garbd",
+            Flavour::MySql => "/usr/sbin/mysqld",
+            _ => "/usr/sbin/mariadbd",
+        }
     }
 
     pub fn effective(&self, groups: &[String]) -> Result<Effective, String> {
@@ -345,7 +379,15 @@ impl Server {
     }
 
     pub fn server_options(&self) -> Result<Effective, String> {
-        self.effective(&options::default_groups(true, "10.11", true))
+        if !self.is_mysql() {
+            return self.effective(&options::default_groups(true, "10.11", true));
+        }
+        let mut effective = self.effective(&options::default_groups(false, "9.7", false))?;
+        let path = super::mysql::in_data_dir(persisted::FILE);
+        if let Some(bytes) = self.disk.entries.get(&path).and_then(|entry| entry.bytes.as_ref()) {
+            effective.settings.extend(persisted::settings(bytes, &path)?);
+        }
+        Ok(effective)
     }
 
     /// What its script does at the moment of a transfer: TLS or cleartext.
@@ -378,10 +420,11 @@ impl Server {
         Ok(Identity { cert: cert.to_vec(), trusted: ca.to_vec() })
     }
 
-    pub fn read_client_leaf(&self, [_, cert, key]: &[String; 3]) -> Option<Vec<u8>> {
-        let cert = self.disk.open_as(MYSQL, Path::new(cert)).ok()?;
-        let key = self.disk.open_as(MYSQL, Path::new(key)).ok()?;
-        is_pair(cert, key).then(|| cert.to_vec())
+    pub fn read_client_tls(&self, [ca, cert, key]: &[String; 3]) -> Option<ClientTls> {
+        let open = |path: &String| self.disk.open_as(MYSQL, &super::mysql::in_data_dir(path)).ok();
+        let (leaf, key) = (open(cert)?, open(key)?);
+        let ca = if ca.is_empty() { None } else { Some(open(ca)?.to_vec()) };
+        is_pair(leaf, key).then(|| ClientTls { leaf: leaf.to_vec(), ca })
     }
 
     /// What the start script of an arbitrator hands to it.
@@ -422,7 +465,16 @@ impl Server {
         let galera = if ssl { Some(self.read_identity(&options)?) } else { None };
         let read_back = read_back(&options, speaks);
         let letter = GaleraState::of(&ProviderOptions::parse(&read_back)).letter();
-        let ssl_paths = ["ssl_ca", "ssl_cert", "ssl_key"].map(value);
+        let mut ssl_paths = ["ssl_ca", "ssl_cert", "ssl_key"].map(value);
+        if self.is_mysql() && ssl_paths.iter().all(String::is_empty) {
+            ssl_paths = super::mysql::OWN_FILES.map(str::to_owned);
+        }
+        let client = self.read_client_tls(&ssl_paths);
+        let wants_tls = ssl_paths[1..].iter().any(|path| !path.is_empty());
+        // Seen: MariaDB 10.11.19 ends; MySQL 9.7.4 goes on without TLS.
+        if wants_tls && client.is_none() && !self.is_mysql() {
+            return Err("SSL error: Unable to get private key. Failed to setup SSL".into());
+        }
         Ok(Live {
             read_back,
             letter,
@@ -430,7 +482,8 @@ impl Server {
             // Source: IST picks ssl:// when socket.ssl_key is non-empty and dynamic is off.
             ist_ssl: has("socket.ssl_key") && !dynamic,
             galera,
-            client_leaf: self.read_client_leaf(&ssl_paths),
+            client,
+            tls_wish: ssl_paths.clone(),
             ssl_paths,
             requires_tls: value("require_secure_transport").eq_ignore_ascii_case("on"),
             sst_method: value("wsrep_sst_method"),
@@ -684,7 +737,7 @@ impl World {
         let server = &mut self.servers[index];
         (server.frozen_ms, server.is_out_of_reach, server.runs_alone) = (None, false, false);
         server.process = None;
-        server.live = None;
+        (server.live, server.remembers_login) = (None, false);
         server.group = Group::Out;
         (server.local_state, server.desync, server.donates_until_ms, server.transfer) = (0, 0, None, None);
         server.disk.entries.remove(Path::new("/run/mysqld/mysqld.pid"));
@@ -712,10 +765,13 @@ impl World {
 
     /// `FLUSH SSL` or `socket.ssl_reload=1`: everything is read again from the same paths, or nothing.
     pub fn reload(&mut self, index: usize) -> Result<(), String> {
+        if self.servers[index].is_mysql() {
+            return self.reload_mysql(index);
+        }
         let server = &self.servers[index];
         let Some(live) = &server.live else { return Err("it does not run".into()) };
         let galera = match &live.galera {
-            None if live.client_leaf.is_none() => {
+            None if live.client.is_none() => {
                 return Err("ERROR 1210 (HY000): Incorrect arguments to SET".into());
             }
             None => None,
@@ -731,16 +787,16 @@ impl World {
                 Some(fresh)
             }
         };
-        let client_leaf = match &live.client_leaf {
+        let client = match &live.client {
             None => None,
             Some(_) => Some(
                 server
-                    .read_client_leaf(&live.ssl_paths)
+                    .read_client_tls(&live.ssl_paths)
                     .ok_or("ERROR 1105 (HY000): Failed to refresh SSL, error: Unable to get private key")?,
             ),
         };
         let live = self.servers[index].live.as_mut().expect("seen above");
-        (live.galera, live.client_leaf) = (galera, client_leaf);
+        (live.galera, live.client) = (galera, client);
         live.generation += 1;
         Ok(())
     }

@@ -40,9 +40,10 @@ pub(super) fn proc(server: &Server, path: &Path) -> Result<Option<Vec<u8>>, Host
     if library.is_hidden {
         return Err(fail("cannot read", path)(io::Error::from(io::ErrorKind::PermissionDenied)));
     }
-    let mut maps =
-        "55a0-55b0 r-xp 00000000 fe:00 7                          /usr/sbin/mariadbd\n7f00-7f01 rw-p 00000000 00:00 0 \n"
-            .to_owned();
+    let mut maps = format!(
+        "55a0-55b0 r-xp 00000000 fe:00 7                          {}\n7f00-7f01 rw-p 00000000 00:00 0 \n",
+        server.program()
+    );
     if !library.mapped.is_empty() {
         maps += &format!("7f02-7f03 r-xp 00000000 fe:00 9                          {}\n", library.mapped);
     }

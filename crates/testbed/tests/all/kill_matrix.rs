@@ -14,6 +14,7 @@ use change::{Direction, Outcome};
 use model::{Change, Noun, Verb};
 use server::accounts::Account;
 use testbed::sim::disk::Entry;
+use testbed::sim::process::Live;
 use testbed::sim::rng::Rng;
 use testbed::sim::{End, Fault, Instant, Operator, Rig, World};
 
@@ -83,13 +84,18 @@ pub struct Clean {
     option_files: BTreeMap<String, Entry>,
     letters: String,
     requires_tls: Vec<bool>,
-    accounts: Vec<Account>,
+    accounts: Vec<Vec<Account>>,
     replaces_ca: bool,
 }
 
 /// `require_secure_transport` as it runs, not as it stands in a file.
 fn requires_tls(world: &World) -> Vec<bool> {
     world.servers.iter().map(|server| server.live.as_ref().is_some_and(|live| live.requires_tls)).collect()
+}
+
+/// Of each server.
+fn accounts(world: &World) -> Vec<Vec<Account>> {
+    (0..world.servers.len()).map(|index| world.accounts_on(index)).collect()
 }
 
 pub fn rehearse(base: &Rig, change: &Change) -> Clean {
@@ -110,7 +116,7 @@ pub fn rehearse(base: &Rig, change: &Change) -> Clean {
         option_files: option_files(&world.user_files()),
         letters: world.letters(),
         requires_tls: requires_tls(&world),
-        accounts: world.accounts.clone(),
+        accounts: accounts(&world),
         replaces_ca: change.has(Noun::Ca),
     }
 }
@@ -120,11 +126,17 @@ fn not_of_our_ca(rig: &Rig, world: &World, wish: Direction) -> Vec<String> {
     let ca = std::fs::read(rig.ca_dir().join("ca.pem")).expect("there");
     let mut wrong = Vec::new();
     for server in &world.servers {
-        let Some(identity) = server.live.as_ref().and_then(|live| live.galera.as_ref()) else { continue };
-        if trust::chain_ok(&identity.cert, &ca, world.unix_s()).is_err() {
+        // A node's group, and else what its clients meet.
+        let of_galera = |live: &Live| live.galera.as_ref().map(|one| (one.cert.clone(), one.trusted.clone()));
+        let of_clients = |live: &Live| {
+            live.client.as_ref().map(|one| (one.leaf.clone(), one.ca.clone().unwrap_or_default()))
+        };
+        let Some(live) = &server.live else { continue };
+        let Some((cert, trusted)) = of_galera(live).or_else(|| of_clients(live)) else { continue };
+        if trust::chain_ok(&cert, &ca, world.unix_s()).is_err() {
             wrong.push(format!("the leaf of {} is not of the CA that signs now", server.name()));
         }
-        let trusted = trust::bundle::fingerprints(&identity.trusted).expect("certificates");
+        let trusted = trust::bundle::fingerprints(&trusted).expect("certificates");
         let signs = trust::bundle::fingerprints(&ca).expect("a certificate");
         if wish == Direction::Forward && trusted != signs {
             wrong.push(format!("{} trusts another CA too", server.name()));
@@ -165,9 +177,9 @@ fn broken(
     if requires_tls(&world) != wanted {
         wrong.push(format!("require_secure_transport is {:?}, not {wanted:?}", requires_tls(&world)));
     }
-    let wanted = if wish == Direction::Forward { &clean.accounts } else { &old.accounts };
-    if world.accounts != *wanted {
-        wrong.push(format!("the accounts are {:?}, not {wanted:?}", world.accounts));
+    let wanted = if wish == Direction::Forward { clean.accounts.clone() } else { accounts(old) };
+    if accounts(&world) != wanted {
+        wrong.push(format!("the accounts are {:?}, not {wanted:?}", accounts(&world)));
     }
     // Whoever joins disturbs nobody: no member is stopped, whatever was killed.
     if let Some(joiner) = world.servers.iter().position(|server| server.is_spare)

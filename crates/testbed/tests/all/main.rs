@@ -34,6 +34,7 @@ mod lab_share;
 mod lab_single;
 mod lab_watch;
 mod lab_xbstream;
+mod mysql_sim;
 mod natures_sim;
 mod operators_sim;
 mod packages;
@@ -51,6 +52,7 @@ mod retries_sim;
 mod rollover_sim;
 mod sim_behaviours;
 mod support;
+mod traps_sim;
 mod unkind_sim;
 
 /// What tests run inside a lab, in a process of its own.

@@ -147,7 +147,7 @@ fn a_source_that_requires_tls_refuses_a_channel_without_and_one_that_offers_none
     };
     let verifies = world.servers[1].channels[0].tls.clone();
     let error = changed(&mut world, &ChannelTls::default()).expect("it is refused");
-    assert!(error.starts_with("3159 "), "{error}");
+    assert!(error.starts_with("1045 "), "{error}");
     assert_eq!(changed(&mut world, &verifies), None);
     drop(world);
     must(&rig, &disable());

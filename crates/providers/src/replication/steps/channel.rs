@@ -14,6 +14,9 @@ pub const CHANNEL: ChannelStep = ChannelStep;
 /// A replica that was told to connect anew does so at once, or at its next try after `MASTER_CONNECT_RETRY`, 60 s by default.
 pub const CONNECTED_MS_MAX: u64 = 90_000;
 const POLL_MS: u64 = 200;
+/// Errors that the next try meets again, with the same certificate and the same key that is not there.
+pub const TLS_FAILED: &str = "2026";
+pub const NEEDS_TLS: &str = "2061";
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ChannelParams {
@@ -100,8 +103,8 @@ impl StepKind for ChannelStep {
                 Err(error) => error.first_line(),
             };
             let node = world.node(&name)?;
-            // Error 2026 is of TLS: the next try meets the same certificate.
-            if why.starts_with("2026 ") || node.now_ms() - began > CONNECTED_MS_MAX {
+            let number = why.split(' ').next().unwrap_or_default();
+            if [TLS_FAILED, NEEDS_TLS].contains(&number) || node.now_ms() - began > CONNECTED_MS_MAX {
                 return Err(not_connected(&name, &wish.channel, &why));
             }
             node.wait(std::time::Duration::from_millis(POLL_MS));
@@ -110,9 +113,25 @@ impl StepKind for ChannelStep {
 }
 
 fn not_connected(name: &NodeName, channel: &str, why: &str) -> StepError {
-    let channel = if channel.is_empty() { String::new() } else { format!(" by its channel {channel}") };
-    StepError(format!(
-        "{name} does not receive{channel}\n  why:  {why}\n  next: with error 2026 see whether its source serves a certificate of the CA with \
-         the name that the replica connects to (sealion scan HOST); then sealion resume, or sealion undo"
-    ))
+    let by = if channel.is_empty() { String::new() } else { format!(" by its channel {channel}") };
+    let next = match why.split(' ').next().unwrap_or_default() {
+        NEEDS_TLS => format!("{}; then sealion resume", key_of_source(channel)),
+        TLS_FAILED => "see whether its source serves a certificate of the CA with the name that the replica connects to (sealion scan HOST); \
+                       then sealion resume, or sealion undo"
+            .into(),
+        "1045" | "3159" => "its source, or its account there, takes no connection like this one (require_secure_transport, REQUIRE of the \
+                            account, the password): see there; then sealion resume, or sealion undo"
+            .into(),
+        _ => "see whether its source can be reached; then sealion resume, or sealion undo".to_owned(),
+    };
+    StepError(format!("{name} does not receive{by}\n  why:  {why}\n  next: {next}"))
+}
+
+/// With which MySQL's replica logs in without TLS, whatever its source remembers.
+pub fn key_of_source(channel: &str) -> String {
+    let channel = server::replication::quoted(channel);
+    format!(
+        "there: STOP REPLICA IO_THREAD FOR CHANNEL {channel}; CHANGE REPLICATION SOURCE TO GET_SOURCE_PUBLIC_KEY=1 FOR CHANNEL {channel}; START \
+         REPLICA IO_THREAD FOR CHANNEL {channel}"
+    )
 }
