@@ -80,7 +80,7 @@ pub fn key_files<'d>(
 pub fn key_named(world: &World<'_>) -> String {
     match world.authority.key {
         KeyKind::EcP256 => "key".into(),
-        other => format!("key ({other})"),
+        other @ KeyKind::Rsa { .. } => format!("key ({other})"),
     }
 }
 
