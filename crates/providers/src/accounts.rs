@@ -302,7 +302,7 @@ pub fn refuse_replica(
     };
     let its: Vec<&Account> =
         all.iter().filter(|one| one.name.user == channel.user && !one.is_local).collect();
-    if its.is_empty() || its.iter().any(|one| lets_in(&one)) {
+    if its.is_empty() || its.iter().any(lets_in) {
         return Ok(None);
     }
     Err(refuse(format!(

@@ -64,6 +64,9 @@ impl ReadHost for Files {
     fn service_state(&self, _: &Service, _: Duration) -> ServiceState {
         unreachable!("it is not asked")
     }
+    fn service_settings(&self, _: &Service, _: Duration) -> Result<String, HostError> {
+        unreachable!("it is not asked")
+    }
     fn service_job(&self, _: &JobPlace) -> Result<JobState, HostError> {
         unreachable!("it is not asked")
     }

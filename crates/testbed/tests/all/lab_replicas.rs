@@ -348,6 +348,38 @@ fn held_between_steps(lab: &RealLab, typed: &[&str]) {
     lab.ended(program.finish(TOLD_MAX)).exits(0);
 }
 
+/// Told to do without TLS, a replica must be let in by its source, and by how its account logs in.
+fn replicas_are_not_shut_out(lab: &RealLab) {
+    lab.now("replicas are not told to do without TLS where their source would refuse them");
+    let refused = lab.run(&["plan", "disable", "replication"]);
+    let names_it = refused.stderr.contains("sealion plan disable replication,require-tls");
+    assert!(refused.code == Some(6) && names_it, "{refused}");
+
+    lab.now("nor where caching_sha2_password would not let them in after a restart of the source");
+    let gets_key = |does: u8| {
+        let mut session = lab.root("n2");
+        for sql in [
+            "STOP REPLICA IO_THREAD",
+            &format!("CHANGE REPLICATION SOURCE TO GET_SOURCE_PUBLIC_KEY={does}"),
+            "START REPLICA IO_THREAD",
+        ] {
+            session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        }
+        let receives = wait_for(SPEAKS_MAX, || {
+            let rows = lab.root("n2").query("SHOW REPLICA STATUS").ok()?;
+            (rows.text(0, "Replica_IO_Running")? == "Yes").then_some(())
+        });
+        assert!(receives.is_some(), "n2 does not receive");
+    };
+    gets_key(0);
+    let refused = lab.run(&["plan", "disable", "replication,require-tls"]);
+    let names_it =
+        refused.stderr.contains("CHANGE REPLICATION SOURCE TO GET_SOURCE_PUBLIC_KEY=1 FOR CHANNEL ''");
+    assert!(refused.code == Some(6) && names_it, "{refused}");
+    gets_key(1);
+    lab.run(&["plan", "disable", "replication,require-tls"]).exits(0);
+}
+
 #[test]
 fn mysql_is_sealed_while_it_runs_and_taken_back() {
     let _alone = lab_slot();
@@ -371,7 +403,7 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
     fs::write(replica.my_cnf(), options).expect("writable");
     lab.lab(&["start", "n2"]).exits(0);
     let listed = wait_for(Duration::from_secs(30), || {
-        draft(&lab, 0, &[]).contains(&format!("{}:3306  NOT REACHED", replica.address)).then_some(())
+        draft(&lab, 0, &[]).contains(&format!("{}:3306  NOT LOGGED IN", replica.address)).then_some(())
     });
     assert!(listed.is_some(), "{}", draft(&lab, 0, &[]));
     let untrusting = draft(&lab, 0, &[]);
@@ -428,6 +460,7 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
     assert_eq!(outcome.failed, 0, "{outcome:?}");
     assert_eq!(applier_error(&lab, "SHOW REPLICA STATUS"), "");
     certificates_are_replaced(&lab, "SHOW REPLICA STATUS");
+    replicas_are_not_shut_out(&lab);
 
     let hash = lab.plan_hash_of(&["disable", "require-tls"]);
     held_between_steps(&lab, &["disable", "require-tls", "--yes", &hash[..12]]);
