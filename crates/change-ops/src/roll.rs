@@ -448,7 +448,11 @@ pub fn go_on(
         )?;
         // One that is on its way in, or is in, is waited for like any node. On the way back it is not started to be stopped.
         let is_in = |step: &&Step| step.kind == providers::JOIN && chosen.has_begun(&step.id);
-        if machine.direction() == Direction::Forward && machine.plan().steps.iter().any(|step| is_in(&step)) {
+        if machine.direction() == Direction::Forward
+            && machine.plan().steps.iter().any(|step| is_in(&step))
+            && let Some(joiner) = world.joiner.clone()
+            && !providers::is_left_to_its_step(&mut world, &joiner)
+        {
             world.joiner = None;
         }
         if let Some(line) = &turn {

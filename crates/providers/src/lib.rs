@@ -29,7 +29,7 @@ pub mod topology;
 mod unified;
 mod world;
 
-pub use galera::{GALERA, JOIN, equip, notes_of_join};
+pub use galera::{GALERA, JOIN, equip, is_left_to_its_step, notes_of_join};
 pub use left::{give_up, left_as};
 pub use plan::{PlanError, plan, propose};
 pub use preflight::{Problem, preflight};

@@ -172,7 +172,7 @@ fn members(cluster: &Cluster) -> Vec<String> {
     cluster.nodes.iter().chain(&cluster.arbitrators).map(|one| one.name.to_string()).collect()
 }
 
-/// Who takes part in the cluster on the wire, and is not in the inventory: with whom, and what that means.
+/// Who was seen on a Galera port and is not in the inventory: with whom, and what that means.
 fn strangers(sights: &[LinkSight], members: &[String]) -> Vec<String> {
     let mut with: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for sight in sights.iter().filter(|sight| sight.link.kind == LinkKind::Galera) {
@@ -184,7 +184,7 @@ fn strangers(sights: &[LinkSight], members: &[String]) -> Vec<String> {
     }
     let line = |(end, others): (&str, Vec<&str>)| {
         format!(
-            "{end}: it is not in the inventory, and takes part in Galera replication with {}: what it is, and what it is set to do",
+            "{end}: it is not in the inventory, and has a connection on a Galera port with {}: what it is, and what it is set to do",
             others.join(", ")
         )
     };

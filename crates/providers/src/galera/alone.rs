@@ -14,6 +14,22 @@ use crate::world::World;
 const GRASTATE_BYTES_MAX: u64 = 4096;
 const NOTE_BYTES_MAX: u64 = 4096;
 
+/// A start, and what one writes until somebody looks.
+const LOG_LINES: usize = 5_000;
+
+/// Whether the last start was Primary by itself, as its log has it.
+///
+/// # Source
+/// Seen in the error log of MariaDB 10.11.19 with Galera 26.4.23: a start begins with "Starting MariaDB" (MySQL: "starting as process"), and
+/// each view says "New COMPONENT: primary = yes, bootstrap = no, my_idx = 0, memb_num = 1".
+fn log_says_so(tail: &[String]) -> bool {
+    let begins = |line: &String| line.contains("Starting MariaDB") || line.contains("starting as process");
+    let from = tail.iter().rposition(begins).unwrap_or(0);
+    tail.iter().skip(from).any(|line| {
+        line.contains("New COMPONENT: primary = yes") && line.trim_end().ends_with("memb_num = 1")
+    })
+}
+
 /// There from the moment at which it was seen, until it has got the data of the members as a whole.
 fn note(node: &dyn WriteNode) -> PathBuf {
     node.spec().state_dir.join("ran-alone")
@@ -44,8 +60,16 @@ pub fn stands_against(
     members_uuid: &str,
 ) -> Result<Option<(String, String)>, StepError> {
     let path = note(node);
-    let Some(bytes) = node.host().read(&path, NOTE_BYTES_MAX).map_err(fail)? else { return Ok(None) };
-    let noted = String::from_utf8_lossy(&bytes).into_owned();
+    let noted = match node.host().read(&path, NOTE_BYTES_MAX).map_err(fail)? {
+        Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        // Nobody was there to note it: sealion was killed after it had begun to start it.
+        None if node.host().facts(&super::steps::join::marker(node)).map_err(fail)?.is_some()
+            && log_says_so(&node.log_tail(LOG_LINES)) =>
+        {
+            String::new()
+        }
+        None => return Ok(None),
+    };
     // Of a foreign history it gets the whole data in any case.
     if of_line(&noted, "uuid:").is_some_and(|uuid| uuid != members_uuid) {
         return Ok(None);

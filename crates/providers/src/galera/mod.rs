@@ -37,6 +37,8 @@ const OPTIONS: &str = "wsrep_provider_options";
 /// The kind of the step that makes a server a member.
 pub const JOIN: &str = "join";
 
+pub use steps::join::is_left_to_its_step;
+
 /// Every node takes writes and certifies those of the others; one component has the quorum.
 pub struct Galera;
 pub const GALERA: Galera = Galera;

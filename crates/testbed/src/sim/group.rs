@@ -145,6 +145,11 @@ impl World {
         server.seqno += 1;
         self.conf_id += 1;
         self.servers[index].last_view = Some((self.conf_id, BTreeSet::from([index])));
+        self.log(
+            index,
+            "Note",
+            "WSREP: New COMPONENT: primary = yes, bootstrap = no, my_idx = 0, memb_num = 1",
+        );
         self.answer(index);
     }
 

@@ -488,3 +488,48 @@ fn who_begins_a_cluster_of_its_own_is_stopped_at_once_and_not_taken_for_a_member
         assert_eq!(world.servers[SPARE].disk.text(NOTE), None);
     }
 }
+
+/// Found by an outsider: nobody had noted it, what it had written was let in by IST, and the join was said to be done.
+#[test]
+fn who_began_a_cluster_of_its_own_while_sealion_was_killed_is_taken_out_or_not_let_in() {
+    let theirs = Rig::beside_a_spare(SEED).shared.borrow().servers[0].state_uuid.clone();
+    let rehearsal = accepts(|_| {});
+    rehearsal.arm(None);
+    let end = Operator::new(&rehearsal, "root@db1");
+    assert!(end.apply(&end.plan(&join()).expect("a plan")).is_complete());
+    let starts = |instant: &testbed::sim::fault::Instant| {
+        instant.moment.starts_with("J3") && instant.before.contains("start")
+    };
+    let at = rehearsal.trace().iter().position(starts).expect("it is started");
+    for is_stopped in [false, true] {
+        let rig = accepts(|_| {});
+        let operator = Operator::new(&rig, "root@db1");
+        let plan = operator.plan(&join()).expect("a plan");
+        rig.arm(Some((at, Fault::KillSealion)));
+        assert_eq!(operator.apply(&plan), End::Killed);
+        rig.arm(None);
+        {
+            let mut world = rig.shared.borrow_mut();
+            world.servers[SPARE].founds = Some(theirs.clone());
+            world.start(SPARE);
+            world.advance(20_000);
+            assert!(world.servers[SPARE].runs_alone, "it was started a moment after the kill");
+            world.servers[SPARE].founds = None;
+            if is_stopped {
+                world.stop(SPARE);
+                world.advance(5_000);
+            }
+        }
+        let why = operator.go_on(None).text();
+        let expected =
+            if is_stopped { "n4 may not be started now" } else { "n4 has begun a cluster of its own" };
+        assert!(why.contains(expected) && why.contains("in a cluster of its own"), "{is_stopped}: {why}");
+        assert!(rig.shared.borrow().servers[SPARE].process.is_none(), "{is_stopped}");
+        rig.shared.borrow_mut().servers[SPARE].disk.entries.remove(Path::new("/var/lib/mysql/grastate.dat"));
+        let end = operator.go_on(None);
+        assert!(end.is_complete(), "{is_stopped}: {end:?}");
+        let world = rig.shared.borrow();
+        assert_eq!((world.letters(), world.violations.clone()), ("SSSS".into(), vec![]));
+        assert_eq!(world.transfers.last().map(|transfer| transfer.kind), Some(Kind::Sst));
+    }
+}

@@ -35,12 +35,28 @@ pub struct JoinParams {
 }
 
 /// There from before the first start until it was Synced: it has served nobody yet.
-fn marker(node: &dyn WriteNode) -> PathBuf {
+pub fn marker(node: &dyn WriteNode) -> PathBuf {
     node.spec().state_dir.join("joining")
 }
 
 fn is_marked(node: &dyn WriteNode) -> Result<bool, StepError> {
     Ok(node.host().facts(&marker(node)).map_err(fail)?.is_some())
+}
+
+/// Whether nobody but its own step brings this joiner up, or takes it out: it was begun to be started and is down, or runs by itself.
+pub fn is_left_to_its_step(world: &mut World<'_>, name: &NodeName) -> bool {
+    // Where that cannot be told, it may be on its way in.
+    if !world.node(name).is_ok_and(|node| is_marked(node).unwrap_or(false)) {
+        return false;
+    }
+    let views = world.views();
+    match views.iter().find(|(other, _)| other == name) {
+        Some((_, Ok(view))) => {
+            Members::of(name, &views).is_some_and(|members| members.runs_alone(view).is_some())
+        }
+        Some((_, Err(error))) => error.is_down(),
+        None => false,
+    }
 }
 
 /// Why `view`'s server is not what a new member has to be; `None` if it is.
@@ -152,6 +168,10 @@ fn forward(world: &mut World<'_>, name: &NodeName, offers_tls: bool) -> Result<S
     match world.node(name)?.view() {
         Ok(view) => {
             let members = members(world, name)?;
+            // It serves what no member has: the step takes it out at once.
+            if members.runs_alone(&view).is_some() && is_marked(world.node(name)?)? {
+                return Ok(StepCheck::Ready);
+            }
             if let Some((why, next)) = alone::stands_against(world.node(name)?, &members.state_uuid)? {
                 return Ok(StepCheck::Blocked(format!(
                     "{name} runs, and is not the member that this plan makes\n  why:  {why}\n  next: {next}; then sealion resume"
