@@ -355,7 +355,8 @@ pub fn impact(world: &World<'_>, change: &Change, all: &[AccountsOf]) -> Vec<Str
     let mut lines = vec![if on {
         format!(
             "{accounts} must use TLS from the next login on; open sessions stay as they are. Who logs in less often than the capture lasts \
-             (--watch-clients-s) is not seen before. They must use it over the unix socket too"
+             (--watch-clients-s) is not seen before. They must use it over the unix socket too, where a session of a few milliseconds may \
+             not be seen"
         )
     } else {
         format!("afterwards, {accounts} may be used in cleartext")

@@ -123,8 +123,8 @@ pub fn accounts(client: &mut Client) -> Result<Vec<Account>, NetError> {
 }
 
 /// Users that are connected over the unix socket at a moment of this time, but for whoever asks: the list is read every few milliseconds,
-/// since a program that asks one thing is gone at once. One that comes and goes between two readings is not seen. REQUIRE SSL of an account counts there too (error 1045), unlike
-/// require_secure_transport.
+/// since a program that asks one thing is gone at once. One that comes and goes between two readings is not seen. REQUIRE SSL of an
+/// account counts there too (error 1045), unlike require_secure_transport.
 ///
 /// # Source
 /// HOST is `localhost`, without a port, over a socket, on both flavours. Without the PROCESS privilege the list holds nothing but this
