@@ -208,6 +208,11 @@ fn n1() -> Vec<Place> {
 
 /// What is said of the links from n1 to n2 and n3, which come from these addresses, n2 by TLS and n3 in cleartext.
 fn channels_from(n2: &str, n3: &str) -> Vec<&'static str> {
+    channels_beside(n2, n3, &[])
+}
+
+/// The same, where n1 lists these sessions of replicas too.
+fn channels_beside(n2: &str, n3: &str, more: &[TcpSession]) -> Vec<&'static str> {
     let places = ["n1 10.0.0.1", "n2 10.0.0.2", "n3 10.0.0.3"].map(|both| {
         let (node, address) = both.split_once(' ').expect("two words");
         place(node, address, false)
@@ -226,7 +231,8 @@ fn channels_from(n2: &str, n3: &str) -> Vec<&'static str> {
     let flows = vec![sent, flow(n2, "10.0.0.1:3306", true), flow(n3, "10.0.0.1:3306", false)];
     let report = CaptureReport { flows, ..CaptureReport::default() };
     let dump = |at: &str| TcpSession { is_replica: true, ..session(at, None) };
-    let list = TcpSessions { list: vec![dump(n2), dump(n3)], is_partial: None };
+    let list = [&[dump(n2), dump(n3)], more].concat();
+    let list = TcpSessions { list, is_partial: None };
     let sessions = BTreeMap::from([("n1".to_owned(), Ok(list))]);
     let seeing = Seeing {
         report: &report,
@@ -312,6 +318,14 @@ fn whose_channel_is_cleartext_is_not_guessed() {
     assert_eq!(channels_from("10.0.0.9:1001", "10.0.0.9:1002"), ["unknown", "unknown", "plain"]);
     // One comes from its own address, so the other one is known too.
     assert_eq!(channels_from("10.0.0.2:1001", "10.0.0.9:1002"), ["sealed", "plain", "plain"]);
+}
+
+/// The thread that read for a replica's old connection stays listed for a while, as it was, after the replica has connected anew.
+#[test]
+fn a_dead_dump_thread_that_is_still_listed_makes_no_channel_sealed() {
+    let dead = |is_tls| [TcpSession { is_replica: true, ..session("10.0.0.2:999", is_tls) }];
+    let of_n2 = |is_tls| channels_beside("10.0.0.2:1001", "10.0.0.3:1002", &dead(is_tls))[0];
+    assert_eq!((of_n2(None), of_n2(Some(false)), of_n2(Some(true))), ("unknown", "plain", "sealed"));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use model::NodeName;
 use server::options::persisted;
 use server::options::{self, Effective, Start};
 use server::{Flavour, GaleraState, LiveSetting, Logins, NodeSpec, ProviderOptions};
+use trust::{Ca, CaSpec, KeyKind};
 
 use super::channels::SimChannel;
 use super::disk::{Disk, MYSQL, NOBODY, ROOT, TCP_HEAD, TCP_TABLE};
@@ -110,6 +111,10 @@ pub struct Server {
     pub spec: NodeSpec,
     /// MariaDB or MySQL.
     pub flavour: Flavour,
+    /// Without files it makes a certificate in memory, another one at each start and each FLUSH SSL, as MariaDB 11.8 does.
+    pub makes_certificates: bool,
+    /// Of MySQL: what SET GLOBAL said.
+    pub tls_version: String,
     /// MySQL: it has let in the account of its replicas since its start, and does so again by caching_sha2_password without TLS.
     pub remembers_login: bool,
     /// It votes, and has no data and no SQL port (garbd).
@@ -229,6 +234,8 @@ impl Server {
         Self {
             spec,
             flavour: Flavour::MariaDb,
+            makes_certificates: false,
+            tls_version: "TLSv1.2,TLSv1.3".into(),
             remembers_login: false,
             is_arbitrator: false,
             disk,
@@ -284,6 +291,14 @@ impl Server {
             has: BTreeMap::new(),
             logins: Logins { since_s: 60, by_host: Err("userstat is OFF".into()), without_tls_max: Some(3) },
         }
+    }
+
+    /// What counts from its next start on.
+    pub fn upgrade_to_11_8(&mut self) {
+        self.makes_certificates = true;
+        self.shown.insert("version".into(), Some("11.8.9-MariaDB-deb13".into()));
+        self.program_version =
+            Some("/usr/sbin/mariadbd  Ver 11.8.9-MariaDB-deb13 for debian-linux-gnu on x86_64".into());
     }
 
     /// As MySQL's own packages have it.
@@ -469,7 +484,10 @@ impl Server {
         if self.is_mysql() && ssl_paths.iter().all(String::is_empty) {
             ssl_paths = super::mysql::OWN_FILES.map(str::to_owned);
         }
-        let client = self.read_client_tls(&ssl_paths);
+        let client = match self.makes_certificates && ssl_paths.iter().all(String::is_empty) {
+            true => Some(made_in_memory()),
+            false => self.read_client_tls(&ssl_paths),
+        };
         let wants_tls = ssl_paths[1..].iter().any(|path| !path.is_empty());
         // Seen: MariaDB 10.11.19 ends; MySQL 9.7.4 goes on without TLS.
         if wants_tls && client.is_none() && !self.is_mysql() {
@@ -492,6 +510,13 @@ impl Server {
             options,
         })
     }
+}
+
+/// Seen on 11.8.9: self-signed, for ten years, without a name.
+fn made_in_memory() -> ClientTls {
+    let spec = CaSpec { common_name: "MariaDB Server".into(), valid_days: 3650, key: KeyKind::EcP256 };
+    let made = Ca::create(&spec, 1_780_000_000).expect("made");
+    ClientTls { leaf: made.cert_pem().into_bytes(), ca: None }
 }
 
 thread_local! {
@@ -789,6 +814,7 @@ impl World {
         };
         let client = match &live.client {
             None => None,
+            Some(_) if live.ssl_paths.iter().all(String::is_empty) => Some(made_in_memory()),
             Some(_) => Some(
                 server
                     .read_client_tls(&live.ssl_paths)
