@@ -8,6 +8,7 @@ mod alone;
 mod arbitrators;
 mod draft;
 mod equip;
+mod gossip;
 mod join;
 mod linked;
 mod plan;

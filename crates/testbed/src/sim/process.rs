@@ -152,6 +152,8 @@ pub struct Server {
     pub cannot_speak: Option<Speaks>,
     /// So many of its starts beside a dynamic member end with error 131.
     pub stumbles: u32,
+    /// A strict member has told others of it: they know it by `ssl://` until it has left.
+    pub heard_as_tls: bool,
     /// When it has said good-bye: the others take a moment to agree on a view without it.
     pub left_ms: Option<u64>,
     /// The service manager starts it again after a crash.
@@ -260,6 +262,7 @@ impl Server {
             broken: None,
             cannot_speak: None,
             stumbles: 0,
+            heard_as_tls: false,
             left_ms: None,
             restarts_by_itself: false,
             is_told_to_stop: false,
@@ -563,6 +566,8 @@ impl World {
         if self.servers[index].process.is_some() {
             return true;
         }
+        // What was told of one that has ended is forgotten.
+        self.servers[index].heard_as_tls = false;
         let read = self.servers[index].broken.clone().map_or_else(|| self.servers[index].read_files(), Err);
         let live = match read {
             Ok(live) => live,
