@@ -202,6 +202,19 @@ pub trait ReadHost {
     /// # Errors
     /// It does not say, or not within `limit`.
     fn version_of(&self, program: &Path, limit: Duration) -> Result<Option<String>, HostError>;
+    /// Whether its manager knows the unit: systemd's LoadState, `loaded`, `not-found`, `masked`, …
+    ///
+    /// # Errors
+    /// It does not say, or not within `limit`.
+    fn unit_load_state(&self, unit: &str, limit: Duration) -> Result<String, HostError>;
+    /// The program that a command of this name runs: the file itself, where the name has a directory, else the first in PATH that can be
+    /// executed. `None`: a command of this name cannot be run.
+    ///
+    /// # Errors
+    /// That cannot be told.
+    fn program_of(&self, name: &str) -> Result<Option<PathBuf>, HostError>;
+    /// What a symbolic link points to, as it is written there. `None`: the path names no link, or nothing.
+    fn link(&self, path: &Path) -> Result<Option<PathBuf>, HostError>;
     /// What became of the newest job of this place.
     fn service_job(&self, job: &JobPlace) -> Result<JobState, HostError>;
     /// The first text in a program or library that is `mark` with a digit behind it, to its end: `OpenSSL 3.0.19 27 Jan 2026`.

@@ -4,7 +4,7 @@ use model::{Change, NodeName, Plan, Step, StepId, StepNature};
 use thiserror::Error;
 
 use crate::needs;
-use crate::preflight::{Problem, managed, preflight, tls_library};
+use crate::preflight::{Problem, managed, preflight, rights, services, tls_library};
 use crate::proxies;
 use crate::world::World;
 
@@ -100,13 +100,18 @@ pub fn propose(
     sealion_version: &str,
 ) -> (Vec<Problem>, Result<Plan, PlanError>) {
     let mut problems = preflight(world, change);
-    let planned = plan(world, change, sealion_version);
-    if let Ok(plan) = &planned {
+    let mut planned = plan(world, change, sealion_version);
+    if let Ok(plan) = &mut planned {
         managed::advise(&mut problems, plan);
         let to_do = || plan.steps.iter().filter(|step| !step.no_op);
         problems.extend(needs::lacking(world, to_do()));
         problems.extend(needs::unseen(world, to_do()));
         problems.extend(proxies::problems(world, plan));
+        for look in [rights::look, services::look] {
+            let (found, told) = look(world, plan);
+            problems.extend(found);
+            plan.impact.extend(told);
+        }
     }
     (problems, planned)
 }

@@ -90,6 +90,16 @@ pub enum Request {
         program: FarPath,
         limit_ms: u64,
     },
+    UnitLoadState {
+        unit: String,
+        limit_ms: u64,
+    },
+    ProgramOf {
+        name: String,
+    },
+    Link {
+        path: FarPath,
+    },
     ServiceJob {
         job: FarJob,
     },
@@ -171,6 +181,9 @@ impl Request {
             | Self::ServiceSettings { .. }
             | Self::VersionOf { .. }
             | Self::TextIn { .. }
+            | Self::UnitLoadState { .. }
+            | Self::ProgramOf { .. }
+            | Self::Link { .. }
             | Self::ServiceJob { .. }
             | Self::Dial { .. }
             | Self::Capture { .. }

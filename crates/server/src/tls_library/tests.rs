@@ -67,6 +67,15 @@ impl ReadHost for Files {
     fn service_settings(&self, _: &Service, _: Duration) -> Result<String, HostError> {
         unreachable!("it is not asked")
     }
+    fn unit_load_state(&self, _: &str, _: Duration) -> Result<String, HostError> {
+        unreachable!("it is not asked")
+    }
+    fn program_of(&self, _: &str) -> Result<Option<PathBuf>, HostError> {
+        unreachable!("it is not asked")
+    }
+    fn link(&self, _: &Path) -> Result<Option<PathBuf>, HostError> {
+        unreachable!("it is not asked")
+    }
     fn service_job(&self, _: &JobPlace) -> Result<JobState, HostError> {
         unreachable!("it is not asked")
     }

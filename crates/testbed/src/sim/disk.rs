@@ -382,6 +382,30 @@ impl ReadHost for SimHost {
         })
     }
 
+    fn unit_load_state(&self, unit: &str, _: Duration) -> Result<String, HostError> {
+        self.shared.reach_host(self.index)?;
+        let world = self.shared.borrow();
+        let server = &world.servers[self.index];
+        if server.manager_is_silent {
+            let (what, why) =
+                (format!("systemctl show {unit}"), "the service manager does not answer".into());
+            return Err(HostError::Process { what, why });
+        }
+        Ok(server.unit_state_of(unit))
+    }
+
+    /// A name without a directory is one of `/usr/bin`.
+    fn program_of(&self, name: &str) -> Result<Option<PathBuf>, HostError> {
+        let path = if name.contains('/') { PathBuf::from(name) } else { Path::new("/usr/bin").join(name) };
+        let facts = self.facts(&path)?;
+        Ok(facts.is_some_and(|facts| !facts.is_dir && facts.mode & 0o111 != 0).then_some(path))
+    }
+
+    fn link(&self, path: &Path) -> Result<Option<PathBuf>, HostError> {
+        self.readable(path)?;
+        Ok(self.look(|disk| disk.links.get(path).cloned()))
+    }
+
     fn service_job(&self, _: &JobPlace) -> Result<JobState, HostError> {
         self.shared.reach_host(self.index)?;
         Ok(match self.shared.borrow().servers[self.index].start_job_ms {

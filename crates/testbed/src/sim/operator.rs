@@ -90,6 +90,7 @@ impl Operator {
                 allow_untested: rig.allow_untested,
                 accept_managed: rig.accept_managed,
                 skip_openssl_check: rig.skip_openssl_check,
+                may_lack_rights: rig.may_lack_rights,
                 accept_unknown_clients: rig.accept_unknown_clients,
                 accept_unproven: rig.accept_unproven,
                 leave_accounts: rig.leave_accounts.clone(),

@@ -173,6 +173,12 @@ pub struct Server {
     /// `wsrep_sst_donor`.
     pub wants_donor: Option<usize>,
     pub refuses_login: bool,
+    /// Privileges that the account of the inventory does not have on it.
+    pub lacks: Vec<&'static str>,
+    /// `SHOW GRANTS` is refused (skip_grant_tables).
+    pub hides_grants: bool,
+    /// What systemd says of its unit.
+    pub unit_load_state: String,
     /// It does not run its threads, from when until when (SIGSTOP, a host that stalls). Nobody at a distance can tell that from
     /// other silence.
     pub frozen_ms: Option<(u64, u64)>,
@@ -269,6 +275,9 @@ impl Server {
             has_diverged: false,
             wants_donor: None,
             refuses_login: false,
+            lacks: vec![],
+            hides_grants: false,
+            unit_load_state: "loaded".into(),
             frozen_ms: None,
             lost_host: None,
             in_flight: None,
@@ -319,6 +328,54 @@ impl Server {
         );
         server.disk.put(TCP_TABLE, TCP_HEAD, ROOT, 0o444);
         server
+    }
+
+    /// # Errors
+    /// As the server says it: the account does not have one of these.
+    pub(super) fn needs(&self, privileges: &[&str]) -> Result<(), String> {
+        match privileges.iter().find(|one| self.lacks.contains(one)) {
+            None => Ok(()),
+            Some(privilege) => Err(format!(
+                "ERROR 1227 (42000): Access denied; you need (at least one of) the {privilege} privilege(s) for this operation"
+            )),
+        }
+    }
+
+    /// Of any other unit systemd has not heard.
+    pub(super) fn unit_state_of(&self, unit: &str) -> String {
+        let own = match () {
+            () if self.is_arbitrator => "garb",
+            () if self.flavour == Flavour::MySql => "mysql",
+            () => "mariadb",
+        };
+        if own == unit { self.unit_load_state.clone() } else { "not-found".into() }
+    }
+
+    /// What `SHOW GRANTS` lists: what sealion asks for, but for what this account lacks.
+    pub(super) fn shown_grants(&self) -> Vec<String> {
+        let has = |privilege: &&&str| !self.lacks.contains(*privilege);
+        let global: &[&str] = if self.flavour == Flavour::MySql {
+            &[
+                "PROCESS",
+                "REPLICATION CLIENT",
+                "CREATE USER",
+                "CONNECTION_ADMIN",
+                "REPLICATION_SLAVE_ADMIN",
+                "SYSTEM_VARIABLES_ADMIN",
+            ]
+        } else {
+            &["RELOAD", "PROCESS", "SUPER", "CREATE USER", "REPLICATION SLAVE ADMIN", "SLAVE MONITOR"]
+        };
+        let on = [
+            ("ALL PRIVILEGES", "`sealion_canary`.*"),
+            ("SELECT", "`performance_schema`.`threads`"),
+            ("SELECT", "`mysql`.`user`"),
+        ];
+        let listed: Vec<&str> = global.iter().filter(has).copied().collect();
+        let on = on.iter().filter(|(_, object)| !self.lacks.contains(object));
+        std::iter::once(format!("GRANT {} ON *.* TO `sealion`@`10.%`", listed.join(", ")))
+            .chain(on.map(|(what, object)| format!("GRANT {what} ON {object} TO `sealion`@`10.%`")))
+            .collect()
     }
 
     /// Whom it runs as.

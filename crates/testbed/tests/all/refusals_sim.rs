@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use change::{Direction, Outcome};
+use host::Service;
 use model::{Change, Noun, Verb};
 use providers::Problem;
 use server::LiveSetting;
@@ -246,6 +247,131 @@ fn a_tls_library_that_a_distribution_may_have_fixed_is_told_and_refuses_nothing(
             && line.contains("libssl3 3.0.2-0ubuntu1.10 has fixed CVE-2022-3602")),
         "{told:?}"
     );
+}
+
+#[test]
+fn privileges_that_the_account_lacks_are_found_before_the_first_step() {
+    let all = change(Verb::Enable);
+    for (privilege, listed, statement) in [
+        ("RELOAD", "RELOAD ON *.*", "GRANT RELOAD ON *.* TO 'sealion'@'10.%';"),
+        ("SUPER", "SUPER ON *.*", "GRANT SUPER ON *.* TO 'sealion'@'10.%';"),
+        (
+            "`sealion_canary`.*",
+            "ALL ON sealion_canary.*",
+            "GRANT ALL ON sealion_canary.* TO 'sealion'@'10.%';",
+        ),
+        (
+            "`performance_schema`.`threads`",
+            "SELECT ON performance_schema.threads",
+            "GRANT SELECT ON performance_schema.threads TO 'sealion'@'10.%';",
+        ),
+    ] {
+        let rig = Rig::new(7, 3);
+        rig.shared.borrow_mut().servers[1].lacks = vec![privilege];
+        refuses(&rig, &all, "n2", &["'sealion'@'10.%'", listed, statement, "sealion grants enable"]);
+        assert_eq!(problems(&rig, &all).len(), 1, "the others have all that they need");
+    }
+    // On a server by itself.
+    let rig = Rig::on(World::replicas(7, &[vec![], vec![0], vec![0]]));
+    let replicas = Change::new(Verb::Enable, Noun::OF_REPLICAS);
+    rig.shared.borrow_mut().servers[2].lacks = vec!["REPLICATION SLAVE ADMIN", "SUPER"];
+    let world = |rig: &Rig| {
+        let mut world = rig.provider_world("");
+        world.topology = &providers::REPLICATION;
+        providers::propose(&mut world, &replicas, "0.1.0")
+    };
+    let (found, _) = world(&rig);
+    assert!(
+        found.iter().any(|one| one.subject == "n3"
+            && one.next.contains("GRANT REPLICATION SLAVE ADMIN, SUPER ON *.* TO 'sealion'@'10.%';")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn who_only_plans_is_told_what_the_change_needs() {
+    let mut rig = Rig::new(7, 3);
+    rig.shared.borrow_mut().servers[1].lacks = vec!["SUPER"];
+    rig.may_lack_rights = true;
+    let (problems, plan) = proposed(&rig, Verb::Enable);
+    assert_eq!(problems, vec![]);
+    let impact = plan.expect("a plan").impact;
+    let told = |line: &&String| line.starts_with("n2: ") && line.contains("GRANT SUPER ON *.*");
+    assert!(impact.iter().any(|line| told(&line)), "{impact:?}");
+}
+
+#[test]
+fn privileges_that_cannot_be_read_are_told_and_refuse_nothing() {
+    let rig = Rig::new(7, 3);
+    rig.shared.borrow_mut().servers[1].hides_grants = true;
+    let (problems, plan) = proposed(&rig, Verb::Enable);
+    assert_eq!(problems, vec![]);
+    let impact = plan.expect("a plan").impact;
+    let told = |line: &&String| line.starts_with("n2: ") && line.contains("1290");
+    assert_eq!(impact.iter().filter(told).count(), 1, "{impact:?}");
+}
+
+/// Nothing is to be done: what that would need is not asked for.
+#[test]
+fn a_change_that_changes_nothing_needs_no_privilege() {
+    let rig = sealed();
+    rig.shared.borrow_mut().servers[1].lacks = vec!["SUPER"];
+    assert_eq!(problems(&rig, &change(Verb::Enable)), vec![]);
+    refuses(&rig, &change(Verb::Disable), "n2", &["GRANT SUPER"]);
+}
+
+#[test]
+fn a_service_that_nobody_can_start() {
+    let of_unit = |state: &str| {
+        let state = state.to_owned();
+        move |world: &mut World| world.servers[1].unit_load_state = state
+    };
+    enable_refuses(of_unit("not-found"), "n2", &["`service`", "mariadb", "not-found", "list-units"]);
+    enable_refuses(of_unit("masked"), "n2", &["masked", "systemctl status mariadb"]);
+    enable_refuses(
+        |world| world.servers[2].spec.service = Service::Systemd { unit: "mysqld".into() },
+        "n3",
+        &["mysqld", "not-found"],
+    );
+    let commands = |start: &str, stop: &str, alive: Option<&str>| Service::Commands {
+        start: vec![start.into(), "n3".into()],
+        stop: vec![stop.into(), "n3".into()],
+        alive: alive.map(|alive| vec![alive.into(), "n3".into()]),
+    };
+    for (service, key, program) in [
+        (commands("start-it", "/usr/sbin/mariadbd", None), "`start`", "start-it"),
+        (commands("/usr/sbin/mariadbd", "/opt/stop", None), "`stop`", "/opt/stop"),
+        (commands("/usr/sbin/mariadbd", "/usr/sbin/mariadbd", Some("check-it")), "`alive`", "check-it"),
+    ] {
+        enable_refuses(|world| world.servers[2].spec.service = service, "n3", &[key, program, "PATH"]);
+    }
+    // One that nobody may run.
+    enable_refuses(
+        |world| {
+            world.servers[0].disk.put("/opt/drain", "#!/bin/sh", 0, 0o644);
+            world.servers[0].spec.drain = Some(vec!["/opt/drain".into()]);
+        },
+        "n1",
+        &["`drain`", "/opt/drain"],
+    );
+    let rig = Rig::on(World::cluster_with_arbitrator(7, 3));
+    rig.shared.borrow_mut().servers[3].unit_load_state = "not-found".into();
+    refuses(&rig, &change(Verb::Enable), "garb1", &["`service`", "garb", "not-found"]);
+    // What restarts nobody needs none.
+    let rig = sealed();
+    rig.shared.borrow_mut().servers[1].unit_load_state = "not-found".into();
+    assert_eq!(problems(&rig, &change(Verb::Rotate)), vec![]);
+}
+
+#[test]
+fn a_service_that_cannot_be_asked_for_is_told_and_refuses_nothing() {
+    let rig = Rig::new(7, 3);
+    rig.shared.borrow_mut().servers[1].manager_is_silent = true;
+    let (problems, plan) = proposed(&rig, Verb::Enable);
+    assert_eq!(problems, vec![]);
+    let impact = plan.expect("a plan").impact;
+    let told = |line: &&String| line.starts_with("n2: ") && line.contains("`service`");
+    assert_eq!(impact.iter().filter(told).count(), 1, "{impact:?}");
 }
 
 /// All problems, and the plan if there is one, as a person gets them.
