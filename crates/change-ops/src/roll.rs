@@ -248,6 +248,14 @@ pub fn apply(
     }
     // Between the plan and now somebody may have changed something: the same wish must give the same state.
     let now = self::plan(access, settings, passphrase.clone(), &plan.change)?;
+    let differences = providers::inventory_state::differences(plan, &now);
+    if !differences.is_empty() {
+        return Err(OpsError::Refused(format!(
+            "the inventory is not as it was when the plan was made, nothing was changed\n  why:  {}\n  next: check a new plan: sealion plan {}",
+            differences.join("\n        "),
+            plan.change
+        )));
+    }
     if now.state_hash != plan.state_hash {
         return Err(OpsError::Refused(format!(
             "the cluster is not as it was when the plan was made, nothing was changed\n  why:  its state hash is {}, the \

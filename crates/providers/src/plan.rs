@@ -3,6 +3,7 @@
 use model::{Change, NodeName, Plan, Step, StepId, StepNature};
 use thiserror::Error;
 
+use crate::inventory_state;
 use crate::needs;
 use crate::preflight::{Problem, managed, preflight, rights, services, tls_library};
 use crate::proxies;
@@ -77,6 +78,7 @@ pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Re
         impact.extend(managed::told(world));
         impact.extend(tls_library::told(world));
     }
+    let inventory = inventory_state::of(world);
     Ok(Plan {
         id: plan_id(made_unix_ms, change),
         sequence: 0,
@@ -85,7 +87,8 @@ pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Re
         topology: topology.name().into(),
         made_unix_ms,
         sealion_version: sealion_version.into(),
-        state_hash: content.state_hash,
+        state_hash: inventory_state::with_state(&content.state_hash, &inventory),
+        inventory,
         impact,
         rights: content.rights,
         steps: content.steps,

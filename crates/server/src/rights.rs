@@ -198,10 +198,7 @@ impl RightsSet {
     pub fn grants(&self) -> Vec<String> {
         let listed = self.global.iter().copied().collect::<Vec<_>>().join(", ");
         let global = (!listed.is_empty()).then(|| format!("{listed} ON *.*"));
-        global
-            .into_iter()
-            .chain(self.on.iter().map(|(what, object)| format!("{what} ON {object}")))
-            .collect()
+        global.into_iter().chain(self.on.iter().map(|(what, object)| format!("{what} ON {object}"))).collect()
     }
 
     /// Of these, what an account lacks.
@@ -256,7 +253,8 @@ mod tests {
             &["GRANT PROCESS, SLAVE MONITOR ON *.* TO `a`@`%`", given[1]],
             &["RELOAD, SUPER ON *.*", "SELECT ON performance_schema.threads"],
         );
-        let with_super = ["GRANT RELOAD, PROCESS, SUPER, SELECT, INSERT, CREATE, DROP, DELETE ON *.* TO `a`@`%`"];
+        let with_super =
+            ["GRANT RELOAD, PROCESS, SUPER, SELECT, INSERT, CREATE, DROP, DELETE ON *.* TO `a`@`%`"];
         check(mariadb, Use::ChangeReplication, &with_super, &[]);
         check(
             "11.8.6-MariaDB",

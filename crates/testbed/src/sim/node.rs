@@ -333,7 +333,8 @@ impl ReadMember for SimNode {
     }
 
     fn log_tail(&self, lines: usize) -> Vec<String> {
-        if self.shared.borrow().is_host_lost(self.index) {
+        if self.shared.borrow().is_host_lost(self.index) || self.shared.borrow().servers[self.index].hides_log
+        {
             return vec![];
         }
         let world = self.shared.borrow();

@@ -133,6 +133,8 @@ pub struct Server {
     /// The newest write it has, in the one order that all members agree on.
     pub seqno: u64,
     pub log: Vec<String>,
+    /// Nobody can read it: the inventory names none, or it was moved away.
+    pub hides_log: bool,
     pub lingering_sessions: LingeringSessions,
     pub unhealthy_since_ms: Option<u64>,
     pub extra_arguments: Vec<String>,
@@ -250,6 +252,7 @@ impl Server {
             crashed_ms: None,
             seqno: 0,
             log: vec![],
+            hides_log: false,
             lingering_sessions: LingeringSessions::None,
             unhealthy_since_ms: None,
             extra_arguments: vec![],
@@ -595,6 +598,12 @@ impl World {
         if self.servers[index].process.is_some() {
             return true;
         }
+        let begins = if self.servers[index].is_mysql() {
+            "/usr/sbin/mysqld (mysqld 9.7.4) starting as process 1"
+        } else {
+            "Starting MariaDB 10.11.19-MariaDB-deb12 source revision"
+        };
+        self.log(index, "Note", begins);
         let read = self.servers[index].broken.clone().map_or_else(|| self.servers[index].read_files(), Err);
         let live = match read {
             Ok(live) => live,

@@ -123,8 +123,8 @@ mod tests {
     use server::Capabilities;
 
     use super::*;
-    use server::OwnGrants;
     use crate::script::Script;
+    use server::OwnGrants;
 
     /// Columns as they are selected, up to those of privileges.
     fn read(rows: &[&[Option<&str>]]) -> Accounts {
