@@ -9,6 +9,7 @@ pub mod ports;
 pub mod remote;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -177,6 +178,11 @@ pub trait ReadHost {
     fn list(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError>;
     /// `None`: there is no such process, or it is a zombie. An error: there may be one.
     fn process(&self, pid: i32) -> Result<Option<ProcessFacts>, HostError>;
+    /// The sockets that a process has open, by their numbers (inodes), as the kernel's tables have them.
+    ///
+    /// # Errors
+    /// Also where this user may not look at that process, and where it has ended.
+    fn sockets_of(&self, pid: i32) -> Result<BTreeSet<u64>, HostError>;
     /// Every process of this machine whose program has one of these names, or a name that begins so.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! The machine that sealion runs on.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -114,6 +115,26 @@ impl ReadHost for Local {
                 }),
             },
         }
+    }
+
+    /// # Source
+    /// proc(5), `/proc/PID/fd`: of a socket the link says `socket:[INODE]`.
+    fn sockets_of(&self, pid: i32) -> Result<BTreeSet<u64>, HostError> {
+        let dir = PathBuf::from(format!("/proc/{pid}/fd"));
+        let failed = |error| fail("cannot look at", &dir)(error);
+        let mut sockets = BTreeSet::new();
+        for entry in fs::read_dir(&dir).map_err(failed)? {
+            let target = match fs::read_link(entry.map_err(failed)?.path()) {
+                Ok(target) => target,
+                // It was closed meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed(error)),
+            };
+            let text = target.to_string_lossy();
+            let inode = text.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']'));
+            sockets.extend(inode.and_then(|inode| inode.parse::<u64>().ok()));
+        }
+        Ok(sockets)
     }
 
     fn programs(&self, names: &[&str]) -> Result<Programs, HostError> {

@@ -209,6 +209,12 @@ impl Agent {
             Request::Process { pid } => {
                 Local.process(*pid)?.map_or(Answer::Absent, |facts| Answer::Process { facts })
             }
+            // A busy server has more of them than a message holds.
+            Request::SocketsOf { pid } => {
+                let inodes: Vec<String> =
+                    Local.sockets_of(*pid)?.iter().map(|inode| format!("{inode}\n")).collect();
+                content(Some(inodes.concat().into_bytes()))
+            }
             Request::Programs { names } => {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 Answer::Programs { programs: Local.programs(&names)? }

@@ -69,6 +69,9 @@ pub enum Request {
     Process {
         pid: i32,
     },
+    SocketsOf {
+        pid: i32,
+    },
     Programs {
         names: Vec<String>,
     },
@@ -174,6 +177,7 @@ impl Request {
             | Self::Facts { .. }
             | Self::List { .. }
             | Self::Process { .. }
+            | Self::SocketsOf { .. }
             | Self::Programs { .. }
             | Self::FreeBytes { .. }
             | Self::Writable { .. }

@@ -13,6 +13,7 @@ mod outbox;
 pub mod push;
 mod streams;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -384,6 +385,11 @@ impl ReadHost for Remote {
             Answer::Absent => Ok(None),
             other => Err(self.odd(&other)),
         }
+    }
+
+    fn sockets_of(&self, pid: i32) -> Result<BTreeSet<u64>, HostError> {
+        let bytes = self.content(Request::SocketsOf { pid })?.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&bytes).lines().filter_map(|line| line.parse().ok()).collect())
     }
 
     fn programs(&self, names: &[&str]) -> Result<Programs, HostError> {

@@ -449,11 +449,14 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
                 ));
             }
         }
-        let rest_is_well = views.iter().all(|(name, view)| {
-            hopeless.contains(name)
-                || unknown.contains(name)
-                || view.as_ref().is_ok_and(|view| view.is_primary() && view.is_ready())
-        });
+        let is_well = |view: &Result<NodeView, NodeError>| {
+            view.as_ref().is_ok_and(|view| view.is_primary() && view.is_ready())
+        };
+        // An arbitrator that is left by itself is no primary component.
+        let rest_is_well = views.iter().any(|(_, view)| is_well(view))
+            && views
+                .iter()
+                .all(|(name, view)| hopeless.contains(name) || unknown.contains(name) || is_well(view));
         if !unknown.is_empty() && hopeless.len() + unknown.len() < members && rest_is_well {
             for name in unknown.iter().chain(&hopeless) {
                 world.say(&format!("{name} does not answer; the others are a primary component"));

@@ -55,6 +55,9 @@ impl ReadHost for Files {
     fn programs(&self, _: &[&str]) -> Result<Programs, HostError> {
         unreachable!("it is not asked")
     }
+    fn sockets_of(&self, _: i32) -> Result<std::collections::BTreeSet<u64>, HostError> {
+        unreachable!("it is not asked")
+    }
     fn free_bytes(&self, _: &Path) -> Result<u64, HostError> {
         unreachable!("it is not asked")
     }

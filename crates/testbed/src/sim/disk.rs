@@ -24,6 +24,8 @@ pub const NOBODY: u32 = 65_534;
 
 /// Of the kernel, with its first line.
 pub const TCP_TABLE: &str = "/proc/net/tcp";
+/// The number of whatever sockets the server of a machine has.
+pub(super) const OWN_SOCKETS: u64 = 7;
 pub const TCP_HEAD: &str = "  sl  local_address rem_address   st\n";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -333,11 +335,28 @@ impl ReadHost for SimHost {
         Ok(world.servers[self.index].process_facts().filter(|facts| facts.pid == pid))
     }
 
+    /// All of them have one number, see `tcp_rows`.
+    fn sockets_of(&self, pid: i32) -> Result<std::collections::BTreeSet<u64>, HostError> {
+        self.shared.reach_host(self.index)?;
+        let world = self.shared.borrow();
+        let server = &world.servers[self.index];
+        let dir = format!("/proc/{pid}/fd");
+        let failed = |kind| Err(fail("cannot look at", Path::new(&dir))(io::Error::from(kind)));
+        if server.hides_sockets {
+            return failed(io::ErrorKind::PermissionDenied);
+        }
+        match server.process_facts() {
+            Some(facts) if facts.pid == pid => Ok([OWN_SOCKETS].into()),
+            _ => failed(io::ErrorKind::NotFound),
+        }
+    }
+
     fn programs(&self, names: &[&str]) -> Result<Programs, HostError> {
         self.shared.reach_host(self.index)?;
         let world = self.shared.borrow();
-        let found = world.servers[self.index].process_facts().filter(|facts| is_program(facts, names));
-        Ok(Programs { found: found.into_iter().collect(), hidden: None })
+        let server = &world.servers[self.index];
+        let found = server.process_facts().into_iter().chain(server.garbd_beside.clone());
+        Ok(Programs { found: found.filter(|facts| is_program(facts, names)).collect(), hidden: None })
     }
 
     fn free_bytes(&self, _: &Path) -> Result<u64, HostError> {

@@ -179,6 +179,10 @@ pub struct Server {
     pub lacks: Vec<&'static str>,
     /// `SHOW GRANTS` is refused (skip_grant_tables).
     pub hides_grants: bool,
+    /// Which sockets its process has cannot be looked at.
+    pub hides_sockets: bool,
+    /// A garbd of another cluster on its machine, which is connected to a Galera port of this one's first node.
+    pub garbd_beside: Option<ProcessFacts>,
     /// What systemd says of its unit.
     pub unit_load_state: String,
     /// It does not run its threads, from when until when (SIGSTOP, a host that stalls). Nobody at a distance can tell that from
@@ -280,6 +284,8 @@ impl Server {
             refuses_login: false,
             lacks: vec![],
             hides_grants: false,
+            hides_sockets: false,
+            garbd_beside: None,
             unit_load_state: "loaded".into(),
             frozen_ms: None,
             lost_host: None,
