@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use host::{
@@ -15,6 +15,8 @@ use super::hosts::InFlight;
 use super::tls_library;
 use super::world::{Shared, World};
 
+/// As the kernel follows at most.
+const LINKS_MAX: usize = 40;
 /// The user that sealion runs as.
 pub const ROOT: u32 = 0;
 /// The user that servers run as.
@@ -43,7 +45,7 @@ pub struct Disk {
     pub free_bytes: u64,
     /// Everything at and below these takes no writes.
     pub read_only: Vec<PathBuf>,
-    /// Symbolic links, and what they point to. Only the last part of a path is one.
+    /// Symbolic links, and what they point to, from where they lie.
     pub links: BTreeMap<PathBuf, PathBuf>,
     /// Everything at and below these cannot be looked at: an I/O error, a mount that hangs.
     pub unreadable: Vec<PathBuf>,
@@ -55,8 +57,18 @@ impl Disk {
     }
 
     /// What a path stands for.
-    pub fn resolve<'p>(&'p self, path: &'p Path) -> &'p Path {
-        self.links.get(path).map_or(path, PathBuf::as_path)
+    pub fn resolve(&self, path: &Path) -> PathBuf {
+        let mut at = path.to_owned();
+        // One that leads round and round stands for itself.
+        for _ in 0..LINKS_MAX {
+            let parts: Vec<&Path> = at.ancestors().collect();
+            let first = parts.iter().rev().find_map(|part| Some((*part, self.links.get(*part)?)));
+            let Some((link, target)) = first.filter(|_| !self.links.is_empty()) else { break };
+            let rest = at.strip_prefix(link).expect("it is above it");
+            let dir = without_dots(&link.parent().unwrap_or(Path::new("/")).join(target));
+            at = if rest.as_os_str().is_empty() { dir } else { dir.join(rest) };
+        }
+        at
     }
 
     /// Moves a file elsewhere and leaves a symbolic link to it, as administrators do.
@@ -75,7 +87,7 @@ impl Disk {
 
     /// Puts a file there with all directories above it, as an administrator did before sealion came.
     pub fn put(&mut self, path: &str, text: impl AsRef<[u8]>, uid: u32, mode: u32) {
-        let path = self.resolve(Path::new(path)).to_owned();
+        let path = self.resolve(Path::new(path));
         if let Some(dir) = path.parent() {
             self.make_dirs(dir, ROOT, 0o755);
         }
@@ -90,7 +102,7 @@ impl Disk {
     }
 
     pub fn text(&self, path: &str) -> Option<String> {
-        let bytes = self.entries.get(self.resolve(Path::new(path)))?.bytes.as_ref()?;
+        let bytes = self.entries.get(&self.resolve(Path::new(path)))?.bytes.as_ref()?;
         Some(String::from_utf8_lossy(bytes).into_owned())
     }
 
@@ -163,10 +175,23 @@ impl Disk {
     }
 }
 
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
 /// Option files as the server finds them.
 impl Source for Disk {
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        Ok(self.entries.get(self.resolve(path)).map(|entry| entry.bytes.clone().unwrap_or_default()))
+        Ok(self.entries.get(&self.resolve(path)).map(|entry| entry.bytes.clone().unwrap_or_default()))
     }
 
     fn list_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -266,7 +291,7 @@ impl SimHost {
         if self.look(|disk| disk.is_unreadable(path)) {
             return Err(fail("cannot read", path)(io::Error::other("Input/output error")));
         }
-        Ok(self.look(|disk| disk.resolve(path).to_owned()))
+        Ok(self.look(|disk| disk.resolve(path)))
     }
 }
 

@@ -84,6 +84,7 @@ impl Operator {
             ca_dir: rig.ca_dir(),
             passphrase: rig.passphrase.clone(),
             settings: Settings {
+                key: rig.key,
                 ca_days: 3650,
                 leaf_days: rig.leaf_days,
                 limits: rig.limits,

@@ -856,6 +856,10 @@ impl World {
                 if !fresh.trusted.windows(add.len()).any(|part| part == add) {
                     fresh.trusted.extend_from_slice(&add);
                 }
+                // One of another kind is put beside it, and the old one is shown on.
+                if key_kind(&fresh.cert) != key_kind(&old.cert) {
+                    fresh.cert.clone_from(&old.cert);
+                }
                 Some(fresh)
             }
         };
@@ -872,6 +876,12 @@ impl World {
         live.generation += 1;
         Ok(())
     }
+}
+
+/// `RSA` of a certificate whose key is `RSA 3072`.
+fn key_kind(cert: &[u8]) -> Option<String> {
+    let key = trust::inspect(cert).ok()?.first()?.key.clone();
+    key.split(' ').next().map(str::to_owned)
 }
 
 /// Where a server keeps its data, for whoever asks how far a stopped one had come.

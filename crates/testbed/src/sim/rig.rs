@@ -66,6 +66,7 @@ pub struct Rig {
     pub limits: Limits,
     pub passphrase: String,
     pub leaf_days: u32,
+    pub key: KeyKind,
     pub allow_untested: bool,
     pub accept_managed: bool,
     pub skip_openssl_check: bool,
@@ -114,6 +115,7 @@ impl Rig {
             limits: Limits::default(),
             passphrase: PASSPHRASE.into(),
             leaf_days: 365,
+            key: KeyKind::EcP256,
             allow_untested: false,
             accept_managed: false,
             skip_openssl_check: false,
@@ -137,7 +139,7 @@ impl Rig {
             // trust insists on a private directory.
             copy_dir(&self.ca_dir(), &rig.ca_dir());
         }
-        Self { inventory: self.inventory.clone(), limits: self.limits, ..rig }
+        Self { inventory: self.inventory.clone(), limits: self.limits, key: self.key, ..rig }
     }
 
     pub fn ca_dir(&self) -> PathBuf {
@@ -178,7 +180,7 @@ impl Rig {
             authority: Authority {
                 dir: self.ca_dir(),
                 passphrase: SecretString::from(self.passphrase.clone()),
-                key: KeyKind::EcP256,
+                key: self.key,
                 ca_days: 3650,
                 leaf_days: self.leaf_days,
             },

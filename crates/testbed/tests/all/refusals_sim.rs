@@ -12,6 +12,7 @@ use testbed::sim::process::{LingeringSessions, Speaks};
 use testbed::sim::tls_library::{CHANGELOG, LIBRARY, VERSION};
 use testbed::sim::world::{DEFAULTS_FILE, GALERA_FILE, GARB_FILE};
 use testbed::sim::{End, Fault, Instant, Rig, World};
+use trust::KeyKind;
 
 fn change(verb: Verb) -> Change {
     Change::new(verb, Noun::ALL)
@@ -320,6 +321,40 @@ fn a_change_that_changes_nothing_needs_no_privilege() {
     refuses(&rig, &change(Verb::Disable), "n2", &["GRANT SUPER"]);
 }
 
+/// Seen on real servers: the files were replaced, the old certificate was shown on, and all was taken back.
+#[test]
+fn a_running_node_is_not_given_a_key_of_another_kind() {
+    let ca = Change::new(Verb::Rotate, [Noun::Ca]);
+    let mut rig = sealed();
+    rig.key = KeyKind::Rsa { bits: 2048 };
+    for (wish, keeps) in [(change(Verb::Rotate), "sealion rotate"), (ca, "sealion rotate ca keeps the kind")]
+    {
+        let words = ["it has EC P-256, and would get RSA of 2048 bits", keeps, "sealion enable -b 2048"];
+        for node in ["n1", "n2", "n3"] {
+            refuses(&rig, &wish, node, &words);
+        }
+        // This is what it would come to.
+        let plan = rig.plan(&wish).expect("a plan");
+        let end = rig.fork(7).apply(&plan);
+        assert!(!end.is_complete(), "{wish}: {end:?}");
+    }
+    // To be made with such keys is another thing, and from there the other kind is refused.
+    let mut rig = Rig::new(7, 3);
+    rig.key = KeyKind::Rsa { bits: 2048 };
+    let plan = rig.must(&change(Verb::Enable));
+    let runbook: Vec<&String> = plan.steps.iter().flat_map(|step| &step.shell).collect();
+    assert!(runbook.iter().any(|line| line.contains("-newkey rsa:2048")), "{runbook:?}");
+    rig.must(&change(Verb::Rotate));
+    let mut rig = rig.fork(7);
+    rig.key = KeyKind::EcP256;
+    refuses(
+        &rig,
+        &change(Verb::Rotate),
+        "n2",
+        &["it has RSA 2048, and would get ECDSA P-256", "-b 2048 keeps the kind"],
+    );
+}
+
 #[test]
 fn a_service_that_nobody_can_start() {
     let of_unit = |state: &str| {
@@ -413,6 +448,45 @@ fn files_that_another_tool_writes() {
         "n2",
         &["60-galera.cnf", "Kubernetes", "..data", "--accept-managed"],
     );
+}
+
+/// As Kubernetes mounts them: a file is a link into `..data`, which is one to a directory with a date; and what the server reads may be a link
+/// to that.
+#[test]
+fn a_link_into_a_mounted_config_map_is_followed_to_it() {
+    const MOUNT: &str = "/etc/mysql-config";
+    let mount = |target: &str| {
+        let rig = Rig::new(7, 3);
+        {
+            let mut world = rig.shared.borrow_mut();
+            let disk = &mut world.servers[1].disk;
+            disk.move_behind_link(GALERA_FILE, &format!("{MOUNT}/..2026_11_26/galera.cnf"));
+            disk.links.insert(format!("{MOUNT}/..data").into(), "..2026_11_26".into());
+            disk.links.insert(format!("{MOUNT}/galera.cnf").into(), "..data/galera.cnf".into());
+            disk.links.insert(GALERA_FILE.into(), target.into());
+        }
+        rig
+    };
+    for target in [
+        "/etc/mysql-config/galera.cnf",
+        "../../mysql-config/galera.cnf",
+        "/etc/mysql-config/..data/galera.cnf",
+    ] {
+        refuses(
+            &mount(target),
+            &change(Verb::Enable),
+            "n2",
+            &["Kubernetes", MOUNT, "..data", "--accept-managed"],
+        );
+    }
+    // A directory on the way is one.
+    let rig = mount("/srv/config/galera.cnf");
+    rig.shared.borrow_mut().servers[1].disk.links.insert("/srv/config".into(), MOUNT.into());
+    refuses(&rig, &change(Verb::Enable), "n2", &["Kubernetes", "/srv/config is a mounted ConfigMap"]);
+    // Links of an administrator's own are none.
+    let rig = Rig::new(7, 3);
+    rig.shared.borrow_mut().servers[1].disk.move_behind_link(GALERA_FILE, "/srv/galera.cnf");
+    assert_eq!(problems(&rig, &change(Verb::Enable)), vec![]);
 }
 
 #[test]
