@@ -14,6 +14,7 @@ mod drain;
 pub mod edit;
 pub mod files;
 pub mod galera;
+pub mod inventory_state;
 mod journal_copies;
 pub mod kept_keys;
 mod left;

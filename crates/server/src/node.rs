@@ -10,6 +10,7 @@ use net::PemSet;
 use thiserror::Error;
 
 use crate::accounts::{Account, AccountName};
+use crate::grants::OwnGrants;
 use crate::live_settings::LiveSetting;
 use crate::logins::Logins;
 use crate::options::Effective;
@@ -257,6 +258,11 @@ pub trait ReadNode: ReadMember {
     /// # Errors
     /// Also where the account does not see the sessions of others.
     fn replicas(&mut self) -> Result<Vec<String>, NodeError>;
+    /// What the account that it is asked with is allowed, its active roles among it.
+    ///
+    /// # Errors
+    /// Also where the server does not list it (`skip_grant_tables`).
+    fn own_grants(&mut self) -> Result<OwnGrants, NodeError>;
     /// Every account of it that can log in.
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError>;
     /// Who is connected over the unix socket at some moment of so many milliseconds.

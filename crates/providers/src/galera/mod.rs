@@ -14,6 +14,7 @@ mod linked;
 mod plan;
 mod preflight;
 mod quorum;
+mod start_log;
 pub(crate) mod steps;
 mod wait;
 

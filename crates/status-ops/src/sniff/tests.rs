@@ -8,6 +8,7 @@ use server::TcpSession;
 use super::canaries::{CanarySession, SchemaOwner, prepare_schema};
 use super::places::{Binds, bound_to};
 use super::seeing::OnLink;
+use super::sockets::Sockets;
 use super::*;
 
 const CONTROL_PORT: u16 = 9;
@@ -72,6 +73,9 @@ fn place(node: &str, address: &str, listens_everywhere: bool) -> Place {
         was_silent: false,
         is_arbitrator: false,
         is_no_galera: false,
+        counts_strangers: false,
+        sockets: Err("nobody asked".into()),
+        machine_addresses: BTreeSet::new(),
     }
 }
 
@@ -309,6 +313,108 @@ fn a_member_that_the_inventory_does_not_have_has_a_link_of_its_own() {
         flow.last_unix_ms = flow.first_unix_ms + 1_000;
     };
     assert_eq!(seen(&long, from_it.0, from_it.1), plain);
+}
+
+/// What the sights of these places say of links that carried something.
+fn carried(places: &[Place], flows: Vec<Flow>) -> Vec<(String, &'static str)> {
+    let control = Canary::new([1; 16]);
+    let mut sent = flow("127.0.0.1:50000", &format!("127.0.0.1:{CONTROL_PORT}"), false);
+    sent.ab.canaries.insert(control.tag().to_owned(), 1);
+    let flows = [vec![sent], flows].concat();
+    let report = CaptureReport { flows, ..CaptureReport::default() };
+    let seeing = Seeing {
+        report: &report,
+        places,
+        transfers: &[],
+        channels: &[ReplicaLink { replica: "n1".into(), source: "db9:3309".into(), cannot_tell: None }],
+        own: &BTreeSet::new(),
+        sessions: &BTreeMap::new(),
+        is_relayed: false,
+    };
+    let sights = seeing.sights(&control, CONTROL_PORT).into_iter().filter(|sight| sight.tcp_flows > 0);
+    sights.map(|sight| (sight.link.to_string(), sight.seen.word())).collect()
+}
+
+/// Seen by outsiders: a member on another port, links between addresses that the inventory does not have, and another program's
+/// connections to a port of that number.
+#[test]
+fn whose_link_it_is_is_asked_of_the_machine() {
+    type Ends<'e> = (&'e str, &'e str);
+    let places = |own: &[Ends<'_>], others: &[Ends<'_>], listens: &[u16]| {
+        let ends = |all: &[Ends<'_>]| all.iter().map(|(near, far)| (at(near), at(far))).collect();
+        let mut n1 = place("n1", "10.0.0.1", false);
+        n1.sockets = Ok(Sockets {
+            own: ends(own),
+            of_others: ends(others),
+            listens: listens.iter().copied().collect(),
+            addresses: BTreeSet::new(),
+        });
+        vec![n1, place("n2", "10.0.0.2", false)]
+    };
+    let long = |client: &str, server: &str, canaries: u64| {
+        let mut one = flow(client, server, false);
+        (one.saw_start, one.last_unix_ms) = (true, one.first_unix_ms + 5_000);
+        if canaries > 0 {
+            one.ab.canaries.insert("tag".into(), canaries);
+        }
+        one
+    };
+    let plain = |link: &str| vec![(link.to_owned(), "plain")];
+    let unknown = |link: &str| vec![(link.to_owned(), "unknown")];
+    let none: Vec<(String, &str)> = vec![];
+
+    // (a) Its own process has dialled a port that the inventory does not have: a writeset says what it is, or the number of members.
+    let elsewhere = ("10.0.0.1:1001", "10.0.0.9:5567");
+    let own = places(&[elsewhere], &[], &[]);
+    assert_eq!(carried(&own, vec![long(elsewhere.0, elsewhere.1, 1)]), plain("galera 10.0.0.9:5567-n1"));
+    assert_eq!(carried(&own, vec![long(elsewhere.0, elsewhere.1, 0)]), none, "any other service");
+    let mut counted = places(&[elsewhere], &[], &[]);
+    counted[0].counts_strangers = true;
+    assert_eq!(
+        carried(&counted, vec![long(elsewhere.0, elsewhere.1, 0)]),
+        unknown("galera 10.0.0.9:5567-n1")
+    );
+    assert!(ports_of(&counted).contains(&5567) && !ports_of(&own).contains(&5567));
+    // Its source, from which it replicates.
+    let source = ("10.0.0.1:1002", "10.0.0.9:3309");
+    let mut replica = places(&[source], &[], &[]);
+    replica[0].counts_strangers = true;
+    assert_eq!(carried(&replica, vec![long(source.0, source.1, 1)]), none);
+    // It listens for members elsewhere than the inventory says.
+    let dialled = ("10.0.0.1:7000", "10.0.0.9:1003");
+    let listens = places(&[dialled], &[], &[3306, 7000]);
+    assert_eq!(carried(&listens, vec![long(dialled.1, dialled.0, 0)]), plain("galera 10.0.0.9-n1"));
+    assert!(ports_of(&listens).contains(&7000));
+
+    // (b) Neither address is in the inventory, and one end is its process'.
+    let far_ends = ("192.168.7.1:1004", "192.168.7.9:4567");
+    let other_network = places(&[far_ends], &[], &[]);
+    assert_eq!(
+        carried(&other_network, vec![long(far_ends.0, far_ends.1, 0)]),
+        plain("galera 192.168.7.9-n1")
+    );
+    assert_eq!(carried(&places(&[], &[], &[]), vec![long(far_ends.0, far_ends.1, 1)]), none);
+    // An address of its machine is its own, unless several have it.
+    let mut machines = places(&[], &[], &[]);
+    let addresses: BTreeSet<IpAddr> =
+        ["192.168.7.1", "172.17.0.1"].map(|text| text.parse().expect("an address")).into();
+    machines[0].sockets.as_mut().expect("told").addresses = addresses;
+    machines[1].sockets =
+        Ok(Sockets { addresses: ["172.17.0.1".parse().expect("an address")].into(), ..Sockets::default() });
+    share_addresses(&mut machines);
+    assert_eq!(machines[0].machine_addresses, ["192.168.7.1".parse().expect("an address")].into());
+    assert!(machines[1].machine_addresses.is_empty());
+    let sst = long("192.168.7.9:1005", "192.168.7.1:4444", 0);
+    assert_eq!(carried(&machines, vec![sst]), plain("sst donor-n1"));
+
+    // (c) Another program of that machine talks to such a port somewhere; or nobody can say who does.
+    let foreign = ("10.0.0.1:1006", "10.0.0.9:4567");
+    let dials = |places: &[Place], canaries| carried(places, vec![long(foreign.0, foreign.1, canaries)]);
+    assert_eq!(dials(&places(&[foreign], &[], &[]), 0), plain("galera 10.0.0.9-n1"));
+    assert_eq!(dials(&places(&[], &[foreign], &[]), 0), none);
+    assert_eq!(dials(&places(&[], &[], &[]), 0), unknown("galera 10.0.0.9-n1"));
+    assert_eq!(dials(&n1(), 0), unknown("galera 10.0.0.9-n1"));
+    assert_eq!(dials(&n1(), 1), plain("galera 10.0.0.9-n1"), "it carries what was written on a member");
 }
 
 /// Seen by an outsider: two replicas came from one address, and the cleartext of one was told of both.

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use server::Admits;
 
+use super::disk::OWN_SOCKETS;
 use super::process::{Group, Identity, Speaks};
 use super::world::{GARB_FILE, World};
 
@@ -214,7 +215,17 @@ impl World {
                 (hex(index, PORT), hex(other, dials_from(other, index)))
             };
             let uid = self.servers[index].uid();
-            rows += &format!("   9: {local} {remote} 01 00000000:00000000 00:00000000 00000000 {uid} 0 7\n");
+            rows += &format!(
+                "   9: {local} {remote} 01 00000000:00000000 00:00000000 00000000 {uid} 0 {OWN_SOCKETS}\n"
+            );
+        }
+        if let Some(beside) = &self.servers[index].garbd_beside {
+            let (local, remote) = (hex(index, 39_999), hex(0, PORT));
+            rows += &format!(
+                "   9: {local} {remote} 01 00000000:00000000 00:00000000 00000000 {} 0 {}\n",
+                beside.uid,
+                OWN_SOCKETS + 1
+            );
         }
         rows
     }

@@ -138,6 +138,8 @@ pub struct Server {
     /// The newest write it has, in the one order that all members agree on.
     pub seqno: u64,
     pub log: Vec<String>,
+    /// Nobody can read it: the inventory names none, or it was moved away.
+    pub hides_log: bool,
     pub lingering_sessions: LingeringSessions,
     pub unhealthy_since_ms: Option<u64>,
     pub extra_arguments: Vec<String>,
@@ -180,6 +182,16 @@ pub struct Server {
     /// `wsrep_sst_donor`.
     pub wants_donor: Option<usize>,
     pub refuses_login: bool,
+    /// Privileges that the account of the inventory does not have on it.
+    pub lacks: Vec<&'static str>,
+    /// `SHOW GRANTS` is refused (skip_grant_tables).
+    pub hides_grants: bool,
+    /// Which sockets its process has cannot be looked at.
+    pub hides_sockets: bool,
+    /// A garbd of another cluster on its machine, which is connected to a Galera port of this one's first node.
+    pub garbd_beside: Option<ProcessFacts>,
+    /// What systemd says of its unit.
+    pub unit_load_state: String,
     /// It does not run its threads, from when until when (SIGSTOP, a host that stalls). Nobody at a distance can tell that from
     /// other silence.
     pub frozen_ms: Option<(u64, u64)>,
@@ -253,6 +265,7 @@ impl Server {
             crashed_ms: None,
             seqno: 0,
             log: vec![],
+            hides_log: false,
             lingering_sessions: LingeringSessions::None,
             unhealthy_since_ms: None,
             extra_arguments: vec![],
@@ -279,6 +292,11 @@ impl Server {
             has_diverged: false,
             wants_donor: None,
             refuses_login: false,
+            lacks: vec![],
+            hides_grants: false,
+            hides_sockets: false,
+            garbd_beside: None,
+            unit_load_state: "loaded".into(),
             frozen_ms: None,
             lost_host: None,
             in_flight: None,
@@ -337,6 +355,54 @@ impl Server {
         );
         server.disk.put(TCP_TABLE, TCP_HEAD, ROOT, 0o444);
         server
+    }
+
+    /// # Errors
+    /// As the server says it: the account does not have one of these.
+    pub(super) fn needs(&self, privileges: &[&str]) -> Result<(), String> {
+        match privileges.iter().find(|one| self.lacks.contains(one)) {
+            None => Ok(()),
+            Some(privilege) => Err(format!(
+                "ERROR 1227 (42000): Access denied; you need (at least one of) the {privilege} privilege(s) for this operation"
+            )),
+        }
+    }
+
+    /// Of any other unit systemd has not heard.
+    pub(super) fn unit_state_of(&self, unit: &str) -> String {
+        let own = match () {
+            () if self.is_arbitrator => "garb",
+            () if self.flavour == Flavour::MySql => "mysql",
+            () => "mariadb",
+        };
+        if own == unit { self.unit_load_state.clone() } else { "not-found".into() }
+    }
+
+    /// What `SHOW GRANTS` lists: what sealion asks for, but for what this account lacks.
+    pub(super) fn shown_grants(&self) -> Vec<String> {
+        let has = |privilege: &&&str| !self.lacks.contains(*privilege);
+        let global: &[&str] = if self.flavour == Flavour::MySql {
+            &[
+                "PROCESS",
+                "REPLICATION CLIENT",
+                "CREATE USER",
+                "CONNECTION_ADMIN",
+                "REPLICATION_SLAVE_ADMIN",
+                "SYSTEM_VARIABLES_ADMIN",
+            ]
+        } else {
+            &["RELOAD", "PROCESS", "SUPER", "CREATE USER", "REPLICATION SLAVE ADMIN", "SLAVE MONITOR"]
+        };
+        let on = [
+            ("ALL PRIVILEGES", "`sealion_canary`.*"),
+            ("SELECT", "`performance_schema`.`threads`"),
+            ("SELECT", "`mysql`.`user`"),
+        ];
+        let listed: Vec<&str> = global.iter().filter(has).copied().collect();
+        let on = on.iter().filter(|(_, object)| !self.lacks.contains(object));
+        std::iter::once(format!("GRANT {} ON *.* TO `sealion`@`10.%`", listed.join(", ")))
+            .chain(on.map(|(what, object)| format!("GRANT {what} ON {object} TO `sealion`@`10.%`")))
+            .collect()
     }
 
     /// Whom it runs as.
@@ -568,6 +634,12 @@ impl World {
         }
         // What was told of one that has ended is forgotten.
         self.servers[index].heard_as_tls = false;
+        let begins = if self.servers[index].is_mysql() {
+            "/usr/sbin/mysqld (mysqld 9.7.4) starting as process 1"
+        } else {
+            "Starting MariaDB 10.11.19-MariaDB-deb12 source revision"
+        };
+        self.log(index, "Note", begins);
         let read = self.servers[index].broken.clone().map_or_else(|| self.servers[index].read_files(), Err);
         let live = match read {
             Ok(live) => live,
@@ -814,6 +886,10 @@ impl World {
                 if !fresh.trusted.windows(add.len()).any(|part| part == add) {
                     fresh.trusted.extend_from_slice(&add);
                 }
+                // One of another kind is put beside it, and the old one is shown on.
+                if key_kind(&fresh.cert) != key_kind(&old.cert) {
+                    fresh.cert.clone_from(&old.cert);
+                }
                 Some(fresh)
             }
         };
@@ -831,6 +907,12 @@ impl World {
         live.generation += 1;
         Ok(())
     }
+}
+
+/// `RSA` of a certificate whose key is `RSA 3072`.
+fn key_kind(cert: &[u8]) -> Option<String> {
+    let key = trust::inspect(cert).ok()?.first()?.key.clone();
+    key.split(' ').next().map(str::to_owned)
 }
 
 /// Where a server keeps its data, for whoever asks how far a stopped one had come.

@@ -79,6 +79,32 @@ fn no_round_begins_while_another_garbd_is_counted_in_the_place_of_the_named_one(
     assert_eq!(rig.shared.borrow().violations, Vec::<String>::new());
 }
 
+/// Found by an outsider: on one machine, of one user, one of them passed for the other.
+#[test]
+fn a_garbd_of_the_same_user_beside_it_does_not_vouch_for_it() {
+    let beside = |rig: &Rig| {
+        let mut world = rig.shared.borrow_mut();
+        let own = world.servers[GARB].process_facts().expect("it runs");
+        let words = ["garbd", "-g", "orders", "-a", "gcomm://10.77.0.1"];
+        let command_line = words.iter().map(|&word| word.to_owned()).collect();
+        world.servers[GARB].garbd_beside = Some(host::ProcessFacts { pid: 77, command_line, ..own });
+    };
+    let rig = Rig::on(World::cluster_with_arbitrator(SEED, 3)).fork(SEED);
+    is_replaced(&rig);
+    beside(&rig);
+    let refused =
+        Operator::new(&rig, "root@db1").plan(&enable()).expect_err("garb1 is no member").to_string();
+    assert!(refused.contains("garb1: the arbitrator is connected with no node"), "{refused}");
+    // Whose they are cannot be seen: nothing is said for it, and nothing against it.
+    let rig = restarted("E2.garb1:verifying");
+    rig.shared.borrow_mut().servers[GARB].hides_sockets = true;
+    beside(&rig);
+    let end = rig.resume(None);
+    assert!(end.is_complete(), "{end:?}");
+    let said = rig.texts();
+    assert!(said.contains("another garbd of the same user (process 77)"), "{said}");
+}
+
 /// Found by an outsider: it listened on another port, where no capture looks, and the cluster was called sealed.
 #[test]
 fn nothing_is_proven_beside_a_member_that_the_inventory_does_not_have() {

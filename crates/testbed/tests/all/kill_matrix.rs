@@ -405,8 +405,14 @@ fn lost_quorum(rig: &Rig, text: &str) -> Vec<String> {
         wrong.push(format!("a primary component is there, and yet: {text}"));
     }
     for server in world.servers.iter().filter(|server| !server.is_spare) {
-        let line = text.lines().find(|line| line.trim_start().starts_with(&format!("{}:", server.name())));
-        if line.is_none_or(|line| !line.contains("seqno")) {
+        // Who has no data has none.
+        let (begins, has) = if server.is_arbitrator {
+            (format!("{} (arbitrator):", server.name()), "")
+        } else {
+            (format!("{}:", server.name()), "seqno")
+        };
+        let line = text.lines().find(|line| line.trim_start().starts_with(&begins));
+        if line.is_none_or(|line| !line.contains(has)) {
             wrong.push(format!("no seqno of {} in: {text}", server.name()));
         }
     }
