@@ -222,10 +222,10 @@ pub fn plan(
 pub fn no_such_account<'n>(named: &AccountName, nodes: impl Iterator<Item = &'n NodeName>) -> PlanError {
     let nodes: Vec<String> = nodes.map(ToString::to_string).collect();
     refuse(format!(
-                "there is no account {named} on {}\n  why:  --leave and --force name accounts as CREATE USER does, with user and host\n  next: \
+        "there is no account {named} on {}\n  why:  --leave and --force name accounts as CREATE USER does, with user and host\n  next: \
                  SELECT User, Host FROM mysql.user",
-                nodes.join(", ")
-            ))
+        nodes.join(", ")
+    ))
 }
 
 pub fn cannot_be_forced(forced: &AccountName) -> PlanError {

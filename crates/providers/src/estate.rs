@@ -43,7 +43,9 @@ impl Topology for Estate {
     /// Where nobody is a replica, there are no channels to change.
     fn default_nouns(&self, nodes: &mut [Box<dyn WriteNode + '_>]) -> &'static [Noun] {
         // Of who does not tell, the checks do.
-        let is_replica = |node: &mut Box<dyn WriteNode + '_>| node.channels().map_or(true, |channels| !channels.is_empty());
+        let is_replica = |node: &mut Box<dyn WriteNode + '_>| {
+            node.channels().map_or(true, |channels| !channels.is_empty())
+        };
         if nodes.iter_mut().any(is_replica) { &NOUNS } else { &Noun::ALL }
     }
 
@@ -56,7 +58,8 @@ impl Topology for Estate {
     }
 
     fn role(&self, view: &NodeView) -> Result<Role, String> {
-        topology::of_view(view).map_or_else(|| Err("how it replicates is not known".into()), |known| known.role(view))
+        topology::of_view(view)
+            .map_or_else(|| Err("how it replicates is not known".into()), |known| known.role(view))
     }
 
     fn anchors(&self) -> &'static [&'static str] {
@@ -78,7 +81,8 @@ impl Topology for Estate {
     }
 
     fn settle(&self, world: &mut World<'_>) -> Result<Vec<String>, StepError> {
-        let parts: Result<Vec<Vec<String>>, StepError> = world.in_each_part(World::settle).into_iter().collect();
+        let parts: Result<Vec<Vec<String>>, StepError> =
+            world.in_each_part(World::settle).into_iter().collect();
         Ok(parts?.concat())
     }
 
@@ -171,7 +175,11 @@ pub fn divide(world: &mut World<'_>) {
 }
 
 fn by_files(node: &mut dyn WriteNode) -> &'static dyn Topology {
-    if wants_galera(node).unwrap_or(false) { &crate::galera::GALERA } else { &crate::replication::REPLICATION }
+    if wants_galera(node).unwrap_or(false) {
+        &crate::galera::GALERA
+    } else {
+        &crate::replication::REPLICATION
+    }
 }
 
 /// Whether its option files make it a node of a Galera cluster.
@@ -317,7 +325,8 @@ fn forced_are_changed(world: &World<'_>, change: &Change, steps: &[Step]) -> Res
 /// Replicas of a node that is restarted lose their source for a while.
 fn replicas_wait(world: &mut World<'_>, steps: &[Step]) -> Option<String> {
     let restarts = |step: &&Step| step.restarts_server && !step.no_op;
-    let restarted: Vec<NodeName> = steps.iter().filter(restarts).flat_map(|step| step.nodes.clone()).collect();
+    let restarted: Vec<NodeName> =
+        steps.iter().filter(restarts).flat_map(|step| step.nodes.clone()).collect();
     let specs: Vec<_> = world.nodes.iter().map(|node| node.spec().clone()).collect();
     let specs: Vec<_> = specs.iter().filter(|spec| restarted.contains(&spec.name)).collect();
     let groups: Vec<Part> = world.parts.iter().filter(|part| part.topology.is_group()).cloned().collect();
@@ -326,8 +335,12 @@ fn replicas_wait(world: &mut World<'_>, steps: &[Step]) -> Option<String> {
     for node in world.nodes.iter_mut().filter(|node| !is_member(node.name())) {
         // Of who does not tell its channels the checks do.
         let channels = node.channels().unwrap_or_default();
-        let is_of_member = |spec: &&&server::NodeSpec| is_member(&spec.name) && channels.iter().any(|channel| is_source(spec, channel));
-        waiting.extend(specs.iter().find(is_of_member).map(|spec| format!("{} (of {})", node.name(), spec.name)));
+        let is_of_member = |spec: &&&server::NodeSpec| {
+            is_member(&spec.name) && channels.iter().any(|channel| is_source(spec, channel))
+        };
+        waiting.extend(
+            specs.iter().find(is_of_member).map(|spec| format!("{} (of {})", node.name(), spec.name)),
+        );
     }
     (!waiting.is_empty()).then(|| {
         format!(

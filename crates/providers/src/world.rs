@@ -79,19 +79,13 @@ pub struct Part {
 
 impl Part {
     pub fn planned(&self) -> PlanPart {
-        PlanPart {
-            topology: self.topology.name().into(),
-            nodes: self.nodes.iter().cloned().collect(),
-        }
+        PlanPart { topology: self.topology.name().into(), nodes: self.nodes.iter().cloned().collect() }
     }
 
     /// # Errors
     /// This version has no such topology.
     pub fn of_plan(part: &PlanPart) -> Result<Self, StepError> {
-        Ok(Self {
-            topology: topology::named(&part.topology)?,
-            nodes: part.nodes.iter().cloned().collect(),
-        })
+        Ok(Self { topology: topology::named(&part.topology)?, nodes: part.nodes.iter().cloned().collect() })
     }
 }
 
@@ -214,7 +208,8 @@ impl<'a> World<'a> {
         let is_own: Vec<bool> = all.iter().map(|node| part.nodes.contains(node.name())).collect();
         let mut own = is_own.iter();
         (self.nodes, self.others) = all.into_iter().partition(|_| own.next() == Some(&true));
-        let arbitrators = if part.topology.is_group() { None } else { Some(std::mem::take(&mut self.arbitrators)) };
+        let arbitrators =
+            if part.topology.is_group() { None } else { Some(std::mem::take(&mut self.arbitrators)) };
         self.topology = part.topology;
         let done = work(self);
         self.topology = of_whole;
@@ -224,7 +219,8 @@ impl<'a> World<'a> {
         // As they were: leases, journals and people have them in the order of the inventory.
         let mut own = std::mem::take(&mut self.nodes).into_iter();
         let mut others = std::mem::replace(&mut self.others, none).into_iter();
-        self.nodes = is_own.iter().filter_map(|is_own| if *is_own { own.next() } else { others.next() }).collect();
+        self.nodes =
+            is_own.iter().filter_map(|is_own| if *is_own { own.next() } else { others.next() }).collect();
         done
     }
 
@@ -232,7 +228,8 @@ impl<'a> World<'a> {
     pub fn in_part_of<T>(&mut self, name: &NodeName, work: impl FnOnce(&mut Self) -> T) -> T {
         let holds = |part: &&Part| part.nodes.contains(name);
         // Arbitrators are members of the group.
-        let part = self.parts.iter().find(holds).or_else(|| self.parts.iter().find(|part| part.topology.is_group()));
+        let part =
+            self.parts.iter().find(holds).or_else(|| self.parts.iter().find(|part| part.topology.is_group()));
         match part.cloned() {
             Some(part) => self.in_part(&part, work),
             None => work(self),
@@ -259,7 +256,10 @@ impl<'a> World<'a> {
         let Some(name) = &step.part else { return work(self) };
         let part = self.parts.iter().find(|part| part.topology.name() == name).cloned();
         let part = part.ok_or_else(|| {
-            StepError(format!("step {} is of the part \"{name}\", which its plan does not have: the plan is damaged", step.id))
+            StepError(format!(
+                "step {} is of the part \"{name}\", which its plan does not have: the plan is damaged",
+                step.id
+            ))
         })?;
         self.in_part(&part, work)
     }

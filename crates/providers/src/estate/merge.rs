@@ -5,8 +5,8 @@ use serde_json::Value;
 
 /// Phases in the order in which they come, whatever the change is; a plan has those of one verb. Within a phase a part's own order counts.
 const PHASES: &[&str] = &[
-    "A2", "A3", "D0", "D1", "D2", "D3", "D4", "E0", "E1", "E2", "E3", "E4", "A0", "A1", "E5", "E6", "R0", "R1", "R2", "R3",
-    "R4", "R5",
+    "A2", "A3", "D0", "D1", "D2", "D3", "D4", "E0", "E1", "E2", "E3", "E4", "A0", "A1", "E5", "E6", "R0",
+    "R1", "R2", "R3", "R4", "R5",
 ];
 
 /// `E2.n1` is of the phase E2.
@@ -54,7 +54,9 @@ fn of_part(part: &str, step: Step) -> Step {
 
 /// One step for what both are about.
 fn joined(one: Step, other: Step) -> Result<Step, String> {
-    let mismatch = || format!("step {} is not the same in all parts of the estate: this is a mistake in sealion", one.id);
+    let mismatch = || {
+        format!("step {} is not the same in all parts of the estate: this is a mistake in sealion", one.id)
+    };
     if one.kind != other.kind || one.restarts_server || other.restarts_server {
         return Err(mismatch());
     }
@@ -84,7 +86,8 @@ fn joined_params(one: &Value, other: &Value) -> Option<Value> {
             Some(Value::Array(all))
         }
         (Value::Object(one), Value::Object(other)) if one.len() == other.len() => {
-            let pair = |(key, value): (&String, &Value)| Some((key.clone(), joined_params(value, other.get(key)?)?));
+            let pair =
+                |(key, value): (&String, &Value)| Some((key.clone(), joined_params(value, other.get(key)?)?));
             one.iter().map(pair).collect::<Option<_>>().map(Value::Object)
         }
         _ => (one == other).then(|| one.clone()),
@@ -132,18 +135,31 @@ mod tests {
             ("E6", &[], json!({ "kinds": ["galera", "client"] })),
         ]);
         let all = by_phase(vec![("one", one), ("other", other)]).expect("they fit");
-        let of: Vec<String> = all
-            .iter()
-            .map(|step| format!("{} {}", step.id, step.part.as_deref().unwrap_or("-")))
-            .collect();
+        let of: Vec<String> =
+            all.iter().map(|step| format!("{} {}", step.id, step.part.as_deref().unwrap_or("-"))).collect();
         assert_eq!(
             of,
             [
-                "E0.ca -", "E0.r1 one", "E0.g1 other", "E1.g1 other", "E2.r1 one", "E2.g1 other", "E3.r1 one", "E3 other",
-                "E4.g1 other", "A0.look -", "E5.look -", "E5.r1 one", "E5.g1 other", "E6 -"
+                "E0.ca -",
+                "E0.r1 one",
+                "E0.g1 other",
+                "E1.g1 other",
+                "E2.r1 one",
+                "E2.g1 other",
+                "E3.r1 one",
+                "E3 other",
+                "E4.g1 other",
+                "A0.look -",
+                "E5.look -",
+                "E5.r1 one",
+                "E5.g1 other",
+                "E6 -"
             ]
         );
-        assert_eq!(all.last().map(|step| &step.params), Some(&json!({ "kinds": ["replication", "client", "galera"] })));
+        assert_eq!(
+            all.last().map(|step| &step.params),
+            Some(&json!({ "kinds": ["replication", "client", "galera"] }))
+        );
     }
 
     #[test]

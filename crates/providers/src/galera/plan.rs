@@ -16,8 +16,8 @@ use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
-    ALREADY_DONE, NO_RESTART, clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate, only_rotated, privileges,
-    prove, require, requires_tls, retire, rights,
+    ALREADY_DONE, NO_RESTART, clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate,
+    only_rotated, privileges, prove, require, requires_tls, retire, rights,
 };
 use crate::proxies;
 use crate::replication;

@@ -18,8 +18,8 @@ use crate::draft::{MemberDraft, NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
-    ALREADY_DONE, NO_RESTART, clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate, only_rotated, prove,
-    require, requires_tls, retire, rights,
+    ALREADY_DONE, NO_RESTART, clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate,
+    only_rotated, prove, require, requires_tls, retire, rights,
 };
 use crate::rollover;
 use crate::world::World;
@@ -62,7 +62,8 @@ fn who_replicates(world: &mut World<'_>) -> Result<Replication, PlanError> {
     for node in world.others.iter_mut().chain(&mut world.nodes) {
         channels_of.push(node.channels().map_err(refuse)?);
     }
-    let nodes: Vec<&dyn WriteNode> = world.others.iter().chain(&world.nodes).map(|node| &**node as &dyn WriteNode).collect();
+    let nodes: Vec<&dyn WriteNode> =
+        world.others.iter().chain(&world.nodes).map(|node| &**node as &dyn WriteNode).collect();
     let sources = sources(&nodes, &channels_of);
     Ok((nodes.iter().map(|node| node.name().clone()).collect(), channels_of, sources))
 }
