@@ -273,7 +273,12 @@ mod tests {
         let all = open(Verb::Enable, &Noun::ALL);
         assert!(all.was_wished(&bare, 3) && all.was_wished(&Change::new(Verb::Enable, Noun::ALL), 3));
         assert!(!open(Verb::Disable, &Noun::ALL).was_wished(&bare, 3));
-        let clients = open(Verb::Enable, &[Noun::Clients]);
+        let mut estate = open(Verb::Enable, &[&Noun::ALL[..], &[Noun::Replication]].concat());
+        assert!(!estate.was_wished(&bare, 9));
+        estate.plan.topology = "estate".into();
+        assert!(estate.was_wished(&bare, 9) && !estate.was_wished(&Change::new(Verb::Enable, Noun::ALL), 9));
+        let mut clients = open(Verb::Enable, &[Noun::Clients]);
+        clients.plan.topology = "replication".into();
         assert!(!clients.was_wished(&bare, 3) && clients.was_wished(&bare, 1));
     }
 

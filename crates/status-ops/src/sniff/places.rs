@@ -91,6 +91,8 @@ pub(super) struct Place {
     pub(super) is_arbitrator: bool,
     /// It said that it is no node of a Galera cluster, so that no link to another one is missing.
     pub(super) is_no_galera: bool,
+    /// It said so, and that it is connected to no group: no link to any node of one is missing.
+    pub(super) is_in_no_group: bool,
 }
 
 /// Where a server takes clients, by its `bind_address`.
@@ -143,15 +145,19 @@ impl Place {
             was_silent: false,
             is_arbitrator: false,
             is_no_galera: false,
+            is_in_no_group: false,
         };
         let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
-            client.query(
+            let settings = client.query(
                 "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('port', 'extra_port', 'admin_port', 'bind_address', \
                  'wsrep_on')",
-            )
+            )?;
+            Ok((settings, client.query("SHOW GLOBAL STATUS LIKE 'wsrep_connected'")?))
         });
-        let rows = match &asked {
-            Ok(rows) => rows,
+        let (rows, connected) = match &asked {
+            Ok((rows, connected)) => {
+                (rows, connected.first().is_some_and(|row| row.at(1).as_deref() == Some("ON")))
+            }
             Err(error) => {
                 let why = format!("where it takes clients could not be asked: {}", error.in_one_line());
                 place.cannot_tell.get_or_insert(why);
@@ -181,6 +187,8 @@ impl Place {
                 place.client_ports.push(port);
             }
         }
+        // One whose wsrep_on was switched off is still a member of its group.
+        place.is_in_no_group = place.is_no_galera && !connected;
         place
     }
 
@@ -200,6 +208,7 @@ impl Place {
             was_silent: false,
             is_arbitrator: true,
             is_no_galera: false,
+            is_in_no_group: false,
         }
     }
 

@@ -72,6 +72,7 @@ fn place(node: &str, address: &str, listens_everywhere: bool) -> Place {
         was_silent: false,
         is_arbitrator: false,
         is_no_galera: false,
+        is_in_no_group: false,
     }
 }
 
