@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use change::{ClusterLock, Command, Direction, Driver, Journal, JournalError, Machine, Outcome, Record};
 use model::{Change, NodeName, Plan, Step};
 use net::SecretString;
-use providers::{Authority, Limits, World, topology};
+use providers::{Authority, Limits, Part, World, topology};
 pub use server::accounts::AccountName;
 use site::{Cluster, OpsError};
 use trust::KeyKind;
@@ -132,10 +132,13 @@ fn world<'a>(
         None => topology::of(&mut nodes),
         Some(plan) => topology::named(&plan.topology).map_err(|error| OpsError::Refused(error.0))?,
     };
+    let parts = of.map_or(&[][..], |plan| &plan.parts).iter().map(Part::of_plan);
     Ok(World {
         cluster: access.cluster_name().to_owned(),
         topology,
         nodes,
+        parts: parts.collect::<Result<_, _>>().map_err(|error| OpsError::Refused(error.0))?,
+        others: vec![],
         arbitrators: access.arbitrators(),
         proxies: access.proxies(),
         look: access.look(),
@@ -463,7 +466,7 @@ pub fn go_on(
         if machine.direction() == Direction::Forward
             && machine.plan().steps.iter().any(|step| is_in(&step))
             && let Some(joiner) = world.joiner.clone()
-            && !providers::is_left_to_its_step(&mut world, &joiner)
+            && !world.in_part_of(&joiner, |world| providers::is_left_to_its_step(world, &joiner))
         {
             world.joiner = None;
         }

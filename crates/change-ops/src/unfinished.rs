@@ -149,17 +149,16 @@ pub struct Continuation {
 }
 
 impl Continuation {
-    /// Whether the command with this wish has begun it. Without nouns the wish is for all that such nodes have; a server that is
-    /// alone may have clients alone. Nobody is asked, since a node may be down now.
+    /// Whether the command with this wish has begun it. Without nouns the wish is for all that such nodes have. Nobody is asked, since
+    /// a node may be down now.
     pub fn was_wished(&self, wish: &Change, nodes: usize) -> bool {
         let change = &self.plan.change;
         if !wish.nouns.is_empty() {
             return change == wish;
         }
         let Ok(topology) = providers::topology::named(&self.plan.topology) else { return false };
-        let all = Change::new(wish.verb, topology.nouns().iter().copied());
-        let of_one = Change::new(wish.verb, [Noun::Clients]);
-        *change == all || (nodes == 1 && *change == of_one)
+        let is_it = |nouns: &&[Noun]| *change == Change::new(wish.verb, nouns.iter().copied());
+        topology.wishes_without_nouns(nodes).iter().any(is_it)
     }
 
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
@@ -222,6 +221,7 @@ mod tests {
             no_op: false,
             only_looks: n == 0,
             nature: StepNature::default(),
+            part: None,
             shell: vec![],
             sql: vec![],
             diff: vec![],
@@ -233,6 +233,7 @@ mod tests {
             change: Change::new(Verb::Enable, [Noun::Galera]),
             cluster: "c".into(),
             topology: "galera".into(),
+            parts: vec![],
             made_unix_ms: 0,
             sealion_version: "0".into(),
             state_hash: "h".into(),
@@ -273,7 +274,12 @@ mod tests {
         let all = open(Verb::Enable, &Noun::ALL);
         assert!(all.was_wished(&bare, 3) && all.was_wished(&Change::new(Verb::Enable, Noun::ALL), 3));
         assert!(!open(Verb::Disable, &Noun::ALL).was_wished(&bare, 3));
-        let clients = open(Verb::Enable, &[Noun::Clients]);
+        let mut estate = open(Verb::Enable, &[&Noun::ALL[..], &[Noun::Replication]].concat());
+        assert!(!estate.was_wished(&bare, 9));
+        estate.plan.topology = "estate".into();
+        assert!(estate.was_wished(&bare, 9) && !estate.was_wished(&Change::new(Verb::Enable, Noun::ALL), 9));
+        let mut clients = open(Verb::Enable, &[Noun::Clients]);
+        clients.plan.topology = "replication".into();
         assert!(!clients.was_wished(&bare, 3) && clients.was_wished(&bare, 1));
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::LabError;
 use crate::bundle::{self, Servers};
 use crate::hosts;
-use crate::layout::{LabFile, NodeSpec, SstMethod};
+use crate::layout::{Beside, LabFile, NodeSpec, SstMethod};
 use crate::ports;
 use crate::proxy;
 use crate::remains;
@@ -33,6 +33,8 @@ pub struct LabOptions {
     pub arbitrators: u8,
     /// Further ones that are laid out and not started: no members, and not named by the others' cluster address.
     pub spares: u8,
+    /// Servers by themselves, behind the numbers of those.
+    pub beside: Vec<Beside>,
     /// False for servers that are no cluster.
     pub galera: bool,
     /// The first node is the source of all others.
@@ -113,8 +115,13 @@ impl Lab {
         file.nodes = (1..=options.nodes + options.spares)
             .map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n))
             .collect();
+        for beside in &options.beside {
+            let number = u8::try_from(file.nodes.len() + 1).unwrap_or(u8::MAX);
+            let node = NodeSpec::new(&format!("n{number}"), &file, options.number, number);
+            file.nodes.push(NodeSpec { beside: Some(beside.clone()), ..node });
+        }
         // Their numbers follow those of the nodes.
-        let first = options.nodes.saturating_add(options.spares);
+        let first = u8::try_from(file.nodes.len()).unwrap_or(u8::MAX);
         file.arbitrators = (1..=options.arbitrators)
             .map(|n| NodeSpec::new(&format!("garb{n}"), &file, options.number, first.saturating_add(n)))
             .collect();
@@ -285,7 +292,7 @@ impl Lab {
 
     /// Puts the initialised template where `node` expects its data.
     pub fn seed(&self, node: &NodeSpec) -> Result<(), LabError> {
-        let template = bundle::template_datadir(&self.file.servers)?;
+        let template = bundle::template_datadir(self.file.servers_of(node))?;
         let datadir = node.datadir();
         let _ = fs::remove_dir(&datadir);
         bundle::copy_tree(&template, &datadir)

@@ -31,6 +31,15 @@ impl SstMethod {
     }
 }
 
+/// A server by itself, beside a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beside {
+    pub servers: Servers,
+    /// From which node of the lab it replicates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
 /// One server of the lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeSpec {
@@ -41,6 +50,9 @@ pub struct NodeSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<IpAddr>,
     pub dir: PathBuf,
+    /// It is no node of the lab's cluster, and what it is instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
     /// The process whose network it runs in, where it has a host of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_pid: Option<i32>,
@@ -55,6 +67,7 @@ impl NodeSpec {
             } else {
                 node_address(lab_number, node_number)
             },
+            beside: None,
             host_pid: None,
             behind: lab.relay.then(|| node_address(lab_number, BEHIND + node_number)),
             dir: lab.dir.join(name),
@@ -191,11 +204,20 @@ impl LabFile {
     pub fn is_arbitrator(&self, name: &str) -> bool {
         self.arbitrators.iter().any(|node| node.name == name)
     }
+    /// What a node runs.
+    pub fn servers_of<'a>(&'a self, node: &'a NodeSpec) -> &'a Servers {
+        node.beside.as_ref().map_or(&self.servers, |beside| &beside.servers)
+    }
+    /// Servers beside a cluster.
+    pub fn is_estate(&self) -> bool {
+        self.nodes.iter().any(|node| node.beside.is_some())
+    }
     pub fn control_socket(&self) -> PathBuf {
         self.dir.join("control")
     }
     pub fn cluster_address(&self) -> String {
-        let members = self.nodes.iter().filter(|node| !self.spares.contains(&node.name));
+        let is_member = |node: &&NodeSpec| !self.spares.contains(&node.name) && node.beside.is_none();
+        let members = self.nodes.iter().filter(is_member);
         let addresses: Vec<String> = members.map(|node| node.address.to_string()).collect();
         format!("gcomm://{}", addresses.join(","))
     }
@@ -222,7 +244,8 @@ pub fn known_as(ip: IpAddr) -> IpAddr {
 
 /// Variables of an arbitrator's start script, as Debian's package has them in `/etc/default/garb`.
 pub fn garb_file(lab: &LabFile, arbitrator: &NodeSpec) -> String {
-    let nodes: Vec<String> = lab.nodes.iter().map(|node| node.address.to_string()).collect();
+    let members = lab.nodes.iter().filter(|node| node.beside.is_none());
+    let nodes: Vec<String> = members.map(|node| node.address.to_string()).collect();
     format!(
         "# The lab's arbitrator. Its start script reads this file as a shell does.
 GALERA_NODES=\"{}\"\nGALERA_GROUP=\"{}\"\n\
@@ -239,7 +262,9 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
     let mut entry = String::from(
         "# The lab's entry file. Groups in included files count as if they stood here.\n[mysqld]\n",
     );
-    for (name, value) in lab.servers.directory_options() {
+    let servers = lab.servers_of(node);
+    let is_member = lab.galera && node.beside.is_none();
+    for (name, value) in servers.directory_options() {
         entry += &format!("{name}={value}\n");
     }
     entry += &format!(
@@ -257,17 +282,18 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
          innodb-buffer-pool-size=64M\ninnodb-flush-log-at-trx-commit=1\n",
         node.listens_at()
     );
-    server += match lab.servers.kind {
+    server += match servers.kind {
         ServerKind::MariaDb => {
             "innodb-log-file-size=16M\n\
              # Small machine: the lab shares two cores between three servers.\nperformance-schema=OFF\n"
         }
         ServerKind::MySql => "innodb-redo-log-capacity=32M\nsecure-file-priv=NULL\nmysqlx=OFF\n",
     };
-    if lab.replicas {
-        let number = node.name.trim_start_matches('n');
+    if lab.replicas || lab.is_estate() {
+        // Source: MariaDB's page on wsrep_gtid_mode: nodes of one cluster have one server_id, or their GTIDs are not the same.
+        let number = if is_member { "1" } else { node.name.trim_start_matches('n') };
         server += &format!("server-id={number}\nlog-bin=binlog\nbinlog-format=ROW\n");
-        server += match lab.servers.kind {
+        server += match servers.kind {
             ServerKind::MariaDb => "log-slave-updates=ON\nrelay-log=relay\n",
             ServerKind::MySql => "gtid-mode=ON\nenforce-gtid-consistency=ON\n",
         };
@@ -297,9 +323,10 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
             format!("wsrep-sst-auth=\"root:\"\n{bind}")
         }
     };
-    let galera = galera + &sst;
+    let gtid = if lab.is_estate() { "wsrep-gtid-mode=ON\nwsrep-gtid-domain-id=77\n" } else { "" };
+    let galera = galera + gtid + &sst;
     let mut files = vec![(node.my_cnf(), entry), (node.conf_d().join("50-server.cnf"), server)];
-    if lab.galera {
+    if is_member {
         files.push((node.conf_d().join("60-galera.cnf"), galera));
     }
     files

@@ -398,13 +398,13 @@ fn start(
         command.arg(file.servers.program("garbd"));
     } else {
         command
-            .args(file.servers.command())
+            .args(file.servers_of(node).command())
             .arg(format!("--defaults-file={}", node.my_cnf().display()))
             .args(args);
     }
     let child = command
         .env_clear()
-        .envs(file.servers.environment())
+        .envs(file.servers_of(node).environment())
         .env("HOME", &node.dir)
         .current_dir(&node.dir)
         .process_group(0)

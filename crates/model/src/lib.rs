@@ -23,6 +23,6 @@ pub use hex::hex;
 pub use link::{Evidence, Link, LinkKind, LinkSight, Seen};
 pub use look::{ClientSight, ClientsLook, Look, LookError, Transport, Unseen, WireLook};
 pub use observation::{Observation, ObservationId, Observations, Source, Value};
-pub use plan::{Change, Need, Noun, Plan, Step, StepId, StepNature, Verb};
+pub use plan::{Change, Need, Noun, Plan, PlanPart, Step, StepId, StepNature, Verb};
 pub use run::{Phase, Run};
 pub use target::NodeName;

@@ -189,6 +189,10 @@ pub struct Step {
     /// Not written where there is nothing to say, so that such a step is the same bytes as before there were natures.
     #[serde(default, skip_serializing_if = "StepNature::is_plain")]
     pub nature: StepNature,
+    /// The part of an estate in whose world it is done ([`PlanPart::topology`]); none: all that the plan is for. Not written where there is
+    /// none, so that a plan without parts is the same bytes as before there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
     /// What a person would type to do the same by hand.
     pub shell: Vec<String>,
     pub sql: Vec<String>,
@@ -196,6 +200,14 @@ pub struct Step {
     pub diff: Vec<String>,
     /// The provider's own parameters. Never a secret: plans are printed and kept.
     pub params: serde_json::Value,
+}
+
+/// Some of the nodes of a plan, which replicate otherwise than its others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanPart {
+    /// How these replicate. Each of a plan's parts has another one.
+    pub topology: String,
+    pub nodes: Vec<NodeName>,
 }
 
 /// The ordered steps of a change for this cluster as it is now.
@@ -211,6 +223,9 @@ pub struct Plan {
     /// How its nodes replicate: which provider made the plan.
     #[serde(default = "galera", skip_serializing_if = "is_galera")]
     pub topology: String,
+    /// Who replicates how, where not all do so in the same way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PlanPart>,
     pub made_unix_ms: u64,
     pub sealion_version: String,
     /// SHA-256 over file bytes, effective options, membership and versions, and `inventory`; not over queues or GTIDs.
@@ -264,7 +279,7 @@ mod tests {
     #[test]
     fn a_step_of_an_older_plan_is_read_and_written_as_it_was() {
         let step: Step = serde_json::from_str(OLD).expect("a step");
-        assert!(step.nature.is_plain());
+        assert!(step.nature.is_plain() && step.part.is_none());
         assert_eq!(serde_json::to_string(&step).expect("plain fields"), OLD);
     }
 

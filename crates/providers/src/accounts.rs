@@ -79,8 +79,8 @@ impl AccountsOf {
 /// Servers that have more replicas than the inventory knows: the statement goes to those as well, and where an account is missing their
 /// replication stops. Counted, because a replica need not connect from the address that it listens on.
 fn strangers<'n>(world: &mut World<'_>, servers: impl Iterator<Item = &'n NodeName>) -> Vec<String> {
-    let channels: Vec<Channel> =
-        world.nodes.iter_mut().flat_map(|node| node.channels().unwrap_or_default()).collect();
+    let nodes = world.nodes.iter_mut().chain(&mut world.others);
+    let channels: Vec<Channel> = nodes.flat_map(|node| node.channels().unwrap_or_default()).collect();
     let mut lines = Vec::new();
     for name in servers {
         let Ok(node) = world.node(name) else { continue };
@@ -164,14 +164,11 @@ pub fn plan(
     if !change.has(Noun::Accounts) {
         return Ok(());
     }
-    for named in world.leave_accounts.iter().chain(&world.force_accounts) {
+    // Of an estate it may be an account of another part.
+    let named = world.leave_accounts.iter().chain(&world.force_accounts);
+    for named in named.filter(|_| world.others.is_empty()) {
         if !all.iter().any(|of| of.accounts.iter().any(|one| one.name == *named)) {
-            let nodes: Vec<String> = all.iter().map(|of| of.node.to_string()).collect();
-            return Err(refuse(format!(
-                "there is no account {named} on {}\n  why:  --leave and --force name accounts as CREATE USER does, with user and host\n  next: \
-                 SELECT User, Host FROM mysql.user",
-                nodes.join(", ")
-            )));
+            return Err(no_such_account(named, all.iter().map(|of| &of.node)));
         }
     }
     let on = change.verb == Verb::Enable;
@@ -181,11 +178,8 @@ pub fn plan(
                 "{forced} is to be left and forced\n  why:  --leave leaves it as it is, --force changes it\n  next: give one of the two"
             )));
         }
-        if !all.iter().any(|of| chosen(world, change, of).contains(&forced)) {
-            return Err(refuse(format!(
-                "{forced} is not changed, so it cannot be forced\n  why:  it requires TLS already, logs in over the unix socket, or is the account \
-                 of sealion itself\n  next: leave --force out"
-            )));
+        if world.others.is_empty() && !all.iter().any(|of| chosen(world, change, of).contains(&forced)) {
+            return Err(cannot_be_forced(forced));
         }
     }
     for of in all {
@@ -204,7 +198,8 @@ pub fn plan(
     }
     for of in all {
         for name in chosen(world, change, of) {
-            let node = if all.len() > 1 { format!("{}.", of.node) } else { String::new() };
+            let is_only = all.len() == 1 && world.others.is_empty();
+            let node = if is_only { String::new() } else { format!("{}.", of.node) };
             let (letter, what) = if on { ("A1", "must use TLS") } else { ("A2", "may be used without TLS") };
             let step = builder.add(
                 format!("{letter}.{node}{}@{}", name.user, name.host),
@@ -222,6 +217,22 @@ pub fn plan(
         gate(world, change, all, builder, false);
     }
     Ok(())
+}
+
+pub fn no_such_account<'n>(named: &AccountName, nodes: impl Iterator<Item = &'n NodeName>) -> PlanError {
+    let nodes: Vec<String> = nodes.map(ToString::to_string).collect();
+    refuse(format!(
+        "there is no account {named} on {}\n  why:  --leave and --force name accounts as CREATE USER does, with user and host\n  next: \
+                 SELECT User, Host FROM mysql.user",
+        nodes.join(", ")
+    ))
+}
+
+pub fn cannot_be_forced(forced: &AccountName) -> PlanError {
+    refuse(format!(
+        "{forced} is not changed, so it cannot be forced\n  why:  it requires TLS already, logs in over the unix socket, or is the account of \
+         sealion itself\n  next: leave --force out"
+    ))
 }
 
 /// What somebody has chosen of single accounts: whoever agrees to a plan agrees to that.

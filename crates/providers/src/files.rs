@@ -62,7 +62,8 @@ fn clocks_are_right(world: &mut World<'_>, name: &NodeName) -> Result<(), StepEr
     let now_unix_ms = world.clock.unix_ms();
     let is_recent = |at: u64| now_unix_ms.checked_sub(at).is_some_and(|ago| ago < CLOCKS_MS);
     let all = !world.recent.clocks_unix_ms.is_some_and(is_recent);
-    for node in world.nodes.iter_mut().filter(|node| all || node.name() == name) {
+    let nodes = world.nodes.iter_mut().chain(&mut world.others);
+    for node in nodes.filter(|node| all || node.name() == name) {
         let view = node.view();
         if let Some(problem) = view.ok().and_then(|view| clocks::behind(node.name(), &view, now_unix_ms)) {
             return Err(fail(problem));

@@ -3,11 +3,12 @@
 use model::{Change, NodeName, Plan, Step, StepId, StepNature};
 use thiserror::Error;
 
+use crate::estate;
 use crate::inventory_state;
 use crate::needs;
 use crate::preflight::{Problem, managed, preflight, rights, services, tls_library};
 use crate::proxies;
-use crate::world::World;
+use crate::world::{Part, World};
 
 #[derive(Debug, Error)]
 pub enum PlanError {
@@ -52,6 +53,7 @@ impl Builder {
             restarts_server: false,
             no_op: false,
             nature: StepNature::default(),
+            part: None,
             only_looks: crate::steps::named(kind)
                 .unwrap_or_else(|| panic!("a step of the kind \"{kind}\" is planned, which is not in STEPS"))
                 .only_looks(),
@@ -71,6 +73,7 @@ impl Builder {
 /// There is no way there from the state as it is.
 pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Result<Plan, PlanError> {
     let topology = world.topology;
+    estate::divide(world);
     let content = topology.plan(world, change)?;
     let made_unix_ms = world.clock.unix_ms();
     let mut impact = content.impact;
@@ -85,6 +88,7 @@ pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Re
         change: change.clone(),
         cluster: world.cluster.clone(),
         topology: topology.name().into(),
+        parts: world.parts.iter().map(Part::planned).collect(),
         made_unix_ms,
         sealion_version: sealion_version.into(),
         state_hash: inventory_state::with_state(&content.state_hash, &inventory),
@@ -102,6 +106,7 @@ pub fn propose(
     change: &Change,
     sealion_version: &str,
 ) -> (Vec<Problem>, Result<Plan, PlanError>) {
+    estate::divide(world);
     let mut problems = preflight(world, change);
     let mut planned = plan(world, change, sealion_version);
     if let Ok(plan) = &mut planned {

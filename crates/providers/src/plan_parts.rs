@@ -14,6 +14,10 @@ use crate::plan::{Builder, PlanError, refuse};
 use crate::steps::{AuthorityParams, ClientsGateParams, ProveParams, RequireParams, RotateParams};
 use crate::world::World;
 
+/// What a plan says of users where none of its steps changes anything, or restarts a server.
+pub const ALREADY_DONE: &str = "already done; nothing to do";
+pub const NO_RESTART: &str = "no server is restarted";
+
 /// What these steps need, with the privileges of SQL that a topology's steps use; nothing where they change nothing.
 pub fn rights(steps: &[Step], sql: &str) -> Vec<String> {
     let does = |is: &dyn Fn(&Step) -> bool| steps.iter().any(|step| !step.no_op && is(step));

@@ -152,10 +152,13 @@ pub fn problems(world: &mut World<'_>, plan: &Plan) -> Vec<Problem> {
                 continue;
             }
             if !DRAINING.contains(&step.kind.as_str()) {
+                if !may_lead_to(world, name) {
+                    continue;
+                }
                 problems.push(problem(
                     name,
                     "it would be restarted without a drain at the proxies of the inventory",
-                    format!("sealion drains nodes of a Galera cluster at a [[proxy]], and {} are none", world.topology.name()),
+                    "sealion drains nodes of a Galera cluster at a [[proxy]], and it is none",
                     "tell the proxy by `drain` and `undrain` of the node, and remove [[proxy]] from the inventory",
                 ));
                 continue;
@@ -196,6 +199,12 @@ pub fn problems(world: &mut World<'_>, plan: &Plan) -> Vec<Problem> {
         }
     }
     once
+}
+
+/// Whether a proxy has it among its servers, or does not say.
+fn may_lead_to(world: &mut World<'_>, name: &NodeName) -> bool {
+    let Ok(looks) = look(world, name) else { return true };
+    looks.iter().any(|(_, carried)| carried.as_ref().map_or(true, |carried| carried.own().next().is_some()))
 }
 
 /// Where a change that was abandoned has drained the node, and nobody has put it back.

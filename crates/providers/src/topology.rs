@@ -7,6 +7,7 @@ use model::{Change, NodeName, Noun};
 use server::options::{Effective, Setting};
 use server::{Admits, NodeError, NodeView, PemSet, WriteNode};
 
+use crate::estate::ESTATE;
 use crate::galera::GALERA;
 use crate::plan::{PlanContent, PlanError};
 use crate::preflight::Check;
@@ -32,6 +33,22 @@ pub trait Topology: Sync {
     /// What a change of these nodes without nouns is about.
     fn default_nouns(&self, _: &mut [Box<dyn WriteNode + '_>]) -> &'static [Noun] {
         self.nouns()
+    }
+    /// What a change without nouns may have become about, of so many nodes.
+    fn wishes_without_nouns(&self, _nodes: usize) -> Vec<&'static [Noun]> {
+        vec![self.nouns()]
+    }
+    /// What of `change` is about such nodes, where others have the rest of it. `None`: nothing.
+    fn own_change(&self, change: &Change) -> Option<Change> {
+        let is_own = |noun: &Noun| {
+            self.nouns().contains(noun) || [Noun::RequireTls, Noun::Accounts, Noun::Ca].contains(noun)
+        };
+        let own = Change { nouns: change.nouns.iter().copied().filter(is_own).collect(), ..change.clone() };
+        (!own.nouns.is_empty()).then_some(own)
+    }
+    /// Whether its nodes are one group, with ports of their own for that, and arbitrators may be members of it.
+    fn is_group(&self) -> bool {
+        false
     }
     /// Whether nodes receive what others write by channels of their own, which may lag.
     fn has_channels(&self) -> bool {
@@ -124,7 +141,12 @@ pub trait Topology: Sync {
 }
 
 /// Every topology, the more special one first: a node of a Galera cluster is a server too.
-pub const TOPOLOGIES: &[&dyn Topology] = &[&GALERA, &REPLICATION];
+pub const TOPOLOGIES: &[&dyn Topology] = &[&GALERA, &REPLICATION, &ESTATE];
+
+/// Those of which nodes are, before they are of an estate.
+pub fn simple() -> impl Iterator<Item = &'static dyn Topology> {
+    TOPOLOGIES.iter().copied().filter(|known| known.name() != ESTATE.name())
+}
 
 /// The one that made a plan.
 ///
@@ -138,9 +160,21 @@ pub fn named(name: &str) -> Result<&'static dyn Topology, StepError> {
     })
 }
 
-/// How these nodes replicate, as the first says that answers. Where nobody answers, a provider's checks say so.
+/// How these nodes replicate, as those say that answer: an estate where they do not say the same. Where nobody answers, a provider's
+/// checks say so.
 pub fn of(nodes: &mut [Box<dyn WriteNode + '_>]) -> &'static dyn Topology {
-    let view = nodes.iter_mut().find_map(|node| node.view().ok());
-    let fits = |known: &&'static dyn Topology| view.as_ref().is_none_or(|view| known.role(view).is_ok());
-    TOPOLOGIES.iter().copied().find(fits).unwrap_or(&GALERA)
+    let mut found: Option<&'static dyn Topology> = None;
+    for node in nodes {
+        let Some(topology) = node.view().ok().and_then(|view| of_view(&view)) else { continue };
+        if found.is_some_and(|known| known.name() != topology.name()) {
+            return &ESTATE;
+        }
+        found = Some(topology);
+    }
+    found.unwrap_or(&GALERA)
+}
+
+/// How a server that answers replicates.
+pub fn of_view(view: &NodeView) -> Option<&'static dyn Topology> {
+    simple().find(|known| known.role(view).is_ok())
 }

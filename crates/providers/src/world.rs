@@ -1,10 +1,11 @@
 //! Everything the steps work on, handed in by `ops` (or by a test, with simulated nodes).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use change::{Acted, Direction, Runner, StepCheck, StepError};
-use model::{Clock, Look, NodeName, Step};
+use model::{Clock, Look, NodeName, PlanPart, Step};
 use secrecy::SecretString;
 use server::accounts::AccountName;
 use server::{ArbitratorView, NodeError, NodeView, WriteArbitrator, WriteMember, WriteNode, WriteProxy};
@@ -14,7 +15,7 @@ use crate::journal_copies::JournalCopies;
 use crate::needs;
 use crate::preflight::tls_library::Libraries;
 use crate::steps;
-use crate::topology::Topology;
+use crate::topology::{self, Topology};
 
 /// The cluster's own CA, on the operator's machine only.
 #[derive(Debug, Clone)]
@@ -69,11 +70,34 @@ impl Default for Limits {
     }
 }
 
+/// Nodes that replicate in one way, where others of the world do so in another one.
+#[derive(Clone)]
+pub struct Part {
+    pub topology: &'static dyn Topology,
+    pub nodes: BTreeSet<NodeName>,
+}
+
+impl Part {
+    pub fn planned(&self) -> PlanPart {
+        PlanPart { topology: self.topology.name().into(), nodes: self.nodes.iter().cloned().collect() }
+    }
+
+    /// # Errors
+    /// This version has no such topology.
+    pub fn of_plan(part: &PlanPart) -> Result<Self, StepError> {
+        Ok(Self { topology: topology::named(&part.topology)?, nodes: part.nodes.iter().cloned().collect() })
+    }
+}
+
 /// A cluster under change.
 pub struct World<'a> {
     pub cluster: String,
     pub topology: &'static dyn Topology,
     pub nodes: Vec<Box<dyn WriteNode + 'a>>,
+    /// Who replicates how, where not all nodes do so in the same way.
+    pub parts: Vec<Part>,
+    /// While something is done in one part, the nodes of the other parts: found by their names, and counted by nobody.
+    pub others: Vec<Box<dyn WriteNode + 'a>>,
     /// Members without data (garbd).
     pub arbitrators: Vec<Box<dyn WriteArbitrator + 'a>>,
     /// In front of the nodes.
@@ -126,10 +150,17 @@ pub struct Recent {
 }
 
 impl<'a> World<'a> {
+    /// Also one of another part.
     pub fn node(&mut self, name: &NodeName) -> Result<&mut (dyn WriteNode + 'a), StepError> {
         if self.nodes.get(self.recent.node_at).is_none_or(|node| node.name() != name) {
-            let place = self.nodes.iter().position(|node| node.name() == name);
-            self.recent.node_at = place.ok_or_else(|| unknown(name))?;
+            match self.nodes.iter().position(|node| node.name() == name) {
+                Some(place) => self.recent.node_at = place,
+                None => {
+                    let mut others = self.others.iter_mut();
+                    let other = others.find(|node| node.name() == name);
+                    return other.map(|node| &mut **node).ok_or_else(|| unknown(name));
+                }
+            }
         }
         self.nodes.get_mut(self.recent.node_at).map(|node| &mut **node).ok_or_else(|| unknown(name))
     }
@@ -169,6 +200,70 @@ impl<'a> World<'a> {
     /// Asks every arbitrator.
     pub fn arbitrator_views(&mut self) -> Vec<(NodeName, Result<ArbitratorView, NodeError>)> {
         self.arbitrators.iter_mut().map(|one| (one.name().clone(), one.view())).collect()
+    }
+
+    /// Does something where there are only the nodes of one part, and its topology is the world's. The one place in which that is
+    /// changed, and changed back, however it ends.
+    pub fn in_part<T>(&mut self, part: &Part, work: impl FnOnce(&mut Self) -> T) -> T {
+        let whole = (self.topology, std::mem::take(&mut self.nodes), std::mem::take(&mut self.others));
+        let (of_whole, all, none) = whole;
+        let is_own: Vec<bool> = all.iter().map(|node| part.nodes.contains(node.name())).collect();
+        let mut own = is_own.iter();
+        (self.nodes, self.others) = all.into_iter().partition(|_| own.next() == Some(&true));
+        let arbitrators =
+            if part.topology.is_group() { None } else { Some(std::mem::take(&mut self.arbitrators)) };
+        self.topology = part.topology;
+        let done = work(self);
+        self.topology = of_whole;
+        if let Some(arbitrators) = arbitrators {
+            self.arbitrators = arbitrators;
+        }
+        // As they were: leases, journals and people have them in the order of the inventory.
+        let mut own = std::mem::take(&mut self.nodes).into_iter();
+        let mut others = std::mem::replace(&mut self.others, none).into_iter();
+        self.nodes =
+            is_own.iter().filter_map(|is_own| if *is_own { own.next() } else { others.next() }).collect();
+        done
+    }
+
+    /// The same in the part of a node; where there are no parts, in all there is.
+    pub fn in_part_of<T>(&mut self, name: &NodeName, work: impl FnOnce(&mut Self) -> T) -> T {
+        let holds = |part: &&Part| part.nodes.contains(name);
+        // Arbitrators are members of the group.
+        let part =
+            self.parts.iter().find(holds).or_else(|| self.parts.iter().find(|part| part.topology.is_group()));
+        match part.cloned() {
+            Some(part) => self.in_part(&part, work),
+            None => work(self),
+        }
+    }
+
+    /// In each part, one after the other; where there are none, once in all there is.
+    pub fn in_each_part<T>(&mut self, mut work: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        if self.parts.is_empty() || !self.others.is_empty() {
+            return vec![work(self)];
+        }
+        self.parts.clone().iter().map(|part| self.in_part(part, &mut work)).collect()
+    }
+
+    /// Whose part a step is of.
+    ///
+    /// # Errors
+    /// The plan has no such part.
+    fn for_step<T>(
+        &mut self,
+        step: &Step,
+        work: impl FnOnce(&mut Self) -> Result<T, StepError>,
+    ) -> Result<T, StepError> {
+        let Some(name) = &step.part else { return work(self) };
+        let part = self.parts.iter().find(|part| part.topology.name() == name).cloned();
+        let part = part.ok_or_else(|| {
+            StepError(format!(
+                "step {} is of the part \"{name}\", which its plan does not have: the plan is damaged",
+                step.id
+            ))
+        })?;
+        self.in_part(&part, work)
     }
 
     pub fn unix_s(&self) -> i64 {
@@ -212,7 +307,8 @@ pub fn sleep(world: &mut World<'_>, ms: u64) {
 
 impl Runner for World<'_> {
     fn check(&mut self, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
-        let found = steps::of(step)?.check(self, step, direction)?;
+        let kind = steps::of(step)?;
+        let found = self.for_step(step, |world| kind.check(world, step, direction))?;
         // On the way back nothing is refused for want of room: a step that finds none says so itself.
         if found != StepCheck::Ready || direction == Direction::Back {
             return Ok(found);
@@ -225,11 +321,13 @@ impl Runner for World<'_> {
         if mark.is_none() {
             self.notes.clear();
         }
-        steps::of(step)?.act_part(self, step, direction, mark)
+        let kind = steps::of(step)?;
+        self.for_step(step, |world| kind.act_part(world, step, direction, mark))
     }
 
     fn verify(&mut self, step: &Step, direction: Direction) -> Result<String, StepError> {
-        let note = steps::of(step)?.verify(self, step, direction)?;
+        let kind = steps::of(step)?;
+        let note = self.for_step(step, |world| kind.verify(world, step, direction))?;
         let more = std::mem::take(&mut self.notes);
         Ok([vec![note], more].concat().join("; "))
     }

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lab::bundle::ServerKind;
-use lab::{AtDrop, Lab, LabOptions, Wait};
+use lab::layout::Beside;
+use lab::{AtDrop, Lab, LabOptions, NodeSpec, Wait};
 use model::{Clock, NodeName, SystemClock};
 use net::{Client, ConnectOptions, Endpoint, ExposeSecret, SecretString};
 use openssl::sha::sha1;
@@ -64,31 +65,102 @@ fn create_user(kind: ServerKind, name: &str, password: &SecretString) -> SecretS
 /// # Errors
 /// A server does not come up, or does not replicate.
 pub fn replicate(up: &Up) -> Result<(), OpsError> {
-    const ACCOUNT: &str = "repl";
-    let internal = |what: String| move |error: net::NetError| OpsError::internal(what, error);
-    let root_of = |node: &lab::NodeSpec| {
-        Client::connect(&ConnectOptions::new(Endpoint::unix(node.socket()), "root"))
-            .map_err(internal(format!("cannot log in to {}", node.name)))
-    };
     let Some((source, replicas)) = up.lab.file.nodes.split_first() else { return Ok(()) };
+    let password = replication_password();
     let kind = up.lab.file.servers.kind;
-    // MySQL takes no longer one in CHANGE REPLICATION SOURCE than 32 characters (error 3056).
-    let password = SecretString::from(model::hex(&crate::random16()));
-    let mut root = root_of(source)?;
-    for statement in [
-        create_user(kind, ACCOUNT, &password),
-        format!("GRANT REPLICATION SLAVE ON *.* TO {ACCOUNT}@'%'").into(),
-    ] {
-        root.execute(statement.expose_secret())
-            .map_err(internal("cannot create the account of replication".into()))?;
-    }
+    execute_all(source, &replication_account(kind, &password), "cannot create the account of replication")?;
     for replica in replicas {
-        up.lab.seed(replica)?;
-        up.lab.start(&replica.name, &[], Wait::Socket)?;
-        let mut root = root_of(replica)?;
-        let (address, port) = (source.address, lab::layout::SQL_PORT);
-        let secret = password.expose_secret();
-        let statements: [SecretString; 2] = match kind {
+        follow(up, source, replica, &password)?;
+    }
+    Ok(())
+}
+
+/// Starts the servers that are beside the lab's cluster: sources first, then the replicas, also of nodes of the cluster, each in
+/// cleartext as far as the servers let it.
+///
+/// # Errors
+/// A server does not come up, or does not replicate.
+pub fn start_beside(up: &Up) -> Result<(), OpsError> {
+    let file = &up.lab.file;
+    let beside: Vec<(&NodeSpec, &Beside)> =
+        file.nodes.iter().filter_map(|node| Some((node, node.beside.as_ref()?))).collect();
+    let password = replication_password();
+    let login = |file: &str| {
+        let options = crate::inventory::login_from(&file_in(up, file))?;
+        options.password.ok_or_else(|| OpsError::internal("a login of the lab has no password", file))
+    };
+    let (operator, app) = (login("operator.cnf")?, login("app.cnf")?);
+    for (node, own) in beside.iter().filter(|(_, own)| own.source.is_none()) {
+        up.lab.seed(node)?;
+        up.lab.start(&node.name, &[], Wait::Socket)?;
+        execute_all(
+            node,
+            &accounts(own.servers.kind, &operator, &app),
+            "cannot create the accounts of the lab",
+        )?;
+    }
+    let sources: std::collections::BTreeSet<&str> =
+        beside.iter().filter_map(|(_, own)| own.source.as_deref()).collect();
+    for name in &sources {
+        let source = up.lab.node(name)?;
+        let kind = file.servers_of(source).kind;
+        execute_all(
+            source,
+            &replication_account(kind, &password),
+            "cannot create the account of replication",
+        )?;
+    }
+    for (node, own) in beside {
+        if let Some(source) = &own.source {
+            follow(up, up.lab.node(source)?, node, &password)?;
+        }
+    }
+    Ok(())
+}
+
+fn file_in(up: &Up, name: &str) -> PathBuf {
+    up.lab.file.dir.join(name)
+}
+
+const REPLICATION_ACCOUNT: &str = "repl";
+
+/// MySQL takes no longer one in CHANGE REPLICATION SOURCE than 32 characters (error 3056).
+fn replication_password() -> SecretString {
+    SecretString::from(model::hex(&crate::random16()))
+}
+
+fn replication_account(kind: ServerKind, password: &SecretString) -> [SecretString; 2] {
+    [
+        create_user(kind, REPLICATION_ACCOUNT, password),
+        format!("GRANT REPLICATION SLAVE ON *.* TO {REPLICATION_ACCOUNT}@'%'").into(),
+    ]
+}
+
+fn root_of(node: &NodeSpec) -> Result<Client, OpsError> {
+    Client::connect(&ConnectOptions::new(Endpoint::unix(node.socket()), "root"))
+        .map_err(|error| OpsError::internal(format!("cannot log in to {}", node.name), error))
+}
+
+fn execute_all(node: &NodeSpec, statements: &[SecretString], what: &str) -> Result<(), OpsError> {
+    let mut root = root_of(node)?;
+    for statement in statements {
+        root.execute(statement.expose_secret())
+            .map_err(|error| OpsError::internal(format!("{}: {what}", node.name), error))?;
+    }
+    Ok(())
+}
+
+/// Starts a replica and waits until it has what its source has.
+fn follow(up: &Up, source: &NodeSpec, replica: &NodeSpec, password: &SecretString) -> Result<(), OpsError> {
+    const ACCOUNT: &str = REPLICATION_ACCOUNT;
+    let internal = |what: String| move |error: net::NetError| OpsError::internal(what, error);
+    let kind = up.lab.file.servers_of(replica).kind;
+    up.lab.seed(replica)?;
+    up.lab.start(&replica.name, &[], Wait::Socket)?;
+    let mut root = root_of(replica)?;
+    let (address, port) = (source.address, lab::layout::SQL_PORT);
+    let secret = password.expose_secret();
+    let statements: [SecretString; 2] = match kind {
             ServerKind::MariaDb => [
                 format!(
                     "CHANGE MASTER TO master_host='{address}', master_port={port}, master_user='{ACCOUNT}', \
@@ -107,27 +179,26 @@ pub fn replicate(up: &Up) -> Result<(), OpsError> {
                 "START REPLICA".to_owned().into(),
             ],
         };
-        for statement in &statements {
-            root.execute(statement.expose_secret())
-                .map_err(internal(format!("cannot make {} a replica", replica.name)))?;
+    for statement in &statements {
+        root.execute(statement.expose_secret())
+            .map_err(internal(format!("cannot make {} a replica", replica.name)))?;
+    }
+    // The account of the lab was made on the source before: with it, all has come.
+    let deadline = Instant::now() + Duration::from_millis(SYNCED_MS_MAX);
+    loop {
+        let has_come = root
+            .query("SELECT 1 FROM mysql.user WHERE user = 'app'")
+            .is_ok_and(|rows| rows.iter().next().is_some());
+        if has_come {
+            break;
         }
-        // The account of the lab was made on the source before: with it, all has come.
-        let deadline = Instant::now() + Duration::from_millis(SYNCED_MS_MAX);
-        loop {
-            let has_come = root
-                .query("SELECT 1 FROM mysql.user WHERE user = 'app'")
-                .is_ok_and(|rows| rows.iter().next().is_some());
-            if has_come {
-                break;
-            }
-            if Instant::now() > deadline {
-                return Err(OpsError::internal(
-                    format!("{} does not replicate", replica.name),
-                    format!("nothing has come from {} within {SYNCED_MS_MAX} ms", source.name),
-                ));
-            }
-            std::thread::sleep(Duration::from_millis(50));
+        if Instant::now() > deadline {
+            return Err(OpsError::internal(
+                format!("{} does not replicate", replica.name),
+                format!("nothing has come from {} within {SYNCED_MS_MAX} ms", source.name),
+            ));
         }
+        std::thread::sleep(Duration::from_millis(50));
     }
     Ok(())
 }
@@ -179,25 +250,28 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
     if options.galera {
         ready(&mut root)?;
     }
-    let schema = bench::SCHEMA;
-    let kind = options.servers.kind;
-    let statements = [
-        create_user(kind, "sealion", &operator),
-        "GRANT ALL ON *.* TO sealion@'%'".to_owned().into(),
-        create_user(kind, "app", &app),
-        format!("GRANT ALL ON {schema}.* TO app@'%'").into(),
-    ];
-    for statement in &statements {
-        root.execute(statement.expose_secret())
-            .map_err(|error| OpsError::internal("cannot create the accounts of the lab", error))?;
-    }
     let _ = root.quit();
+    execute_all(
+        &first,
+        &accounts(options.servers.kind, &operator, &app),
+        "cannot create the accounts of the lab",
+    )?;
     write_inventory(&lab, operator_dir)?;
     let inventory = inventory_path(dir);
     let cluster = Cluster::read(&inventory)?;
     let app = crate::inventory::login_from(&dir.join("app.cnf"))?;
     lab.set_at_drop(if options.keep { AtDrop::Run } else { AtDrop::End });
     Ok(Up { lab, cluster, inventory, app })
+}
+
+fn accounts(kind: ServerKind, operator: &SecretString, app: &SecretString) -> [SecretString; 4] {
+    let schema = bench::SCHEMA;
+    [
+        create_user(kind, "sealion", operator),
+        "GRANT ALL ON *.* TO sealion@'%'".to_owned().into(),
+        create_user(kind, "app", app),
+        format!("GRANT ALL ON {schema}.* TO app@'%'").into(),
+    ]
 }
 
 /// The proxy of a lab that has one.

@@ -29,7 +29,7 @@ use site::random16;
 pub(crate) use blindness::name_blindness;
 use canaries::canaries;
 pub use canaries::remove_canaries;
-use places::{Place, ReplicaLink, share_addresses};
+use places::{Place, ReplicaLink, count_strangers, share_addresses};
 use seeing::Seeing;
 
 /// A name of an inventory or of `bind_address` is resolved within this time, or not at all.
@@ -102,6 +102,7 @@ impl Sniffer {
         let mut places: Vec<Place> = cluster.on_each(|node| Place::of(cluster, node));
         places.extend(cluster.arbitrators.iter().map(|spec| Place::of_arbitrator(cluster, spec)));
         share_addresses(&mut places);
+        count_strangers(&mut places);
         if let CaptureBy::Packets { iface } = &cluster.capture {
             for place in &mut places {
                 place.looked_at_on(iface);
@@ -249,6 +250,7 @@ impl Sniffer {
             }
         });
         share_addresses(&mut self.places);
+        count_strangers(&mut self.places);
     }
 
     /// Who is connected, as each server says. To be asked while the capture runs.

@@ -65,6 +65,7 @@ pub fn demo(args: &DemoArgs) -> Result<u8, OpsError> {
             nodes: 3,
             arbitrators: 0,
             // A host cannot be added later.
+            beside: vec![],
             spares: u8::from(args.hosts),
             galera: true,
             replicas: false,

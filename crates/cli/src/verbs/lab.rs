@@ -117,6 +117,8 @@ pub enum LabKind {
     Mariadb,
     /// A source and its replica
     Replicas,
+    /// A Galera cluster, a replica of it, and a source with a replica each of MySQL and of MariaDB
+    Estate,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -150,6 +152,7 @@ const NODES_MAX: u8 = 9;
   sealion lab up galera --tls --spare 1
   sealion lab up galera --hosts --proxy
   sealion lab up replicas --server mysql
+  sealion lab up estate
   sealion lab up mariadb --tls --dir /tmp/mylab")]
 pub struct LabUpArgs {
     /// What to start
@@ -345,7 +348,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
     let relay = args.relay || !::lab::namespace::may_capture();
     let nodes = match args.kind {
         LabKind::Mariadb => 1,
-        LabKind::Galera => args.nodes.unwrap_or(3),
+        LabKind::Galera | LabKind::Estate => args.nodes.unwrap_or(3),
         LabKind::Replicas => args.nodes.unwrap_or(2),
     };
     if args.spare > 0 && args.kind != LabKind::Galera || nodes + args.spare > NODES_MAX {
@@ -353,6 +356,14 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
             format!("--spare {} does not fit", args.spare),
             format!("spare nodes are of a Galera cluster, which has {NODES_MAX} nodes at most with them"),
             "sealion lab up galera --nodes 3 --spare 1",
+        ));
+    }
+    let beside = if args.kind == LabKind::Estate { beside(&servers, nodes)? } else { vec![] };
+    if usize::from(nodes) + beside.len() > usize::from(NODES_MAX) {
+        return Err(OpsError::usage(
+            format!("--nodes {nodes} does not fit"),
+            format!("a lab has {NODES_MAX} servers at most, and {} are beside the cluster", beside.len()),
+            "sealion lab up estate --nodes 3",
         ));
     }
     let options = LabOptions {
@@ -363,7 +374,8 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         nodes,
         arbitrators: u8::from(args.arbitrator),
         spares: args.spare,
-        galera: args.kind == LabKind::Galera,
+        beside,
+        galera: matches!(args.kind, LabKind::Galera | LabKind::Estate),
         replicas: args.kind == LabKind::Replicas,
         number: if namespace { 1 } else { 2 },
         namespace,
@@ -389,6 +401,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
             labs::join_arbitrator(&up, &arbitrator.name)?;
         }
     }
+    labs::start_beside(&up)?;
     if args.tls && args.kind == LabKind::Mariadb {
         labs::encrypt_single(&up)?;
     } else if args.tls {
@@ -404,6 +417,23 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
     up.lab.set_at_drop(AtDrop::Run);
     print_connect(&up);
     Ok(0)
+}
+
+/// A replica of the cluster's first node, whose binary log goes back to its beginning; a source of MySQL with its replica; the same of
+/// MariaDB.
+fn beside(mariadb: &::lab::bundle::Servers, nodes: u8) -> Result<Vec<::lab::layout::Beside>, OpsError> {
+    let mysql = ::lab::bundle::Servers::find_mysql()?;
+    let server = |servers: &::lab::bundle::Servers, source: Option<u8>| ::lab::layout::Beside {
+        servers: servers.clone(),
+        source: source.map(|number| format!("n{number}")),
+    };
+    Ok(vec![
+        server(mariadb, Some(1)),
+        server(&mysql, None),
+        server(&mysql, Some(nodes + 2)),
+        server(mariadb, None),
+        server(mariadb, Some(nodes + 4)),
+    ])
 }
 
 fn servers(args: &LabUpArgs) -> Result<::lab::bundle::Servers, OpsError> {

@@ -267,6 +267,8 @@ pub fn notes_of_join(nodes: &mut [Box<dyn WriteNode + '_>], joiner: &NodeName) -
     for node in nodes.iter_mut().filter(|node| node.name() != joiner) {
         let name = node.name().to_string();
         match node.effective() {
+            // Beside the cluster, in an estate.
+            Ok(effective) if effective.effective("wsrep_provider").is_none() => {}
             Ok(effective) => {
                 let address = effective.effective("wsrep_cluster_address").and_then(|one| one.value.clone());
                 let names_it = named_in(address.as_deref().unwrap_or_default())

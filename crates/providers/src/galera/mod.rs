@@ -54,6 +54,10 @@ impl Topology for Galera {
         &Noun::ALL
     }
 
+    fn is_group(&self) -> bool {
+        true
+    }
+
     fn role(&self, view: &NodeView) -> Result<Role, String> {
         if view.is_galera() {
             return Ok(Role::GroupMember);

@@ -19,10 +19,11 @@ use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
-    clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate, only_rotated, privileges,
-    prove, require, requires_tls, retire, rights,
+    ALREADY_DONE, NO_RESTART, clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate,
+    only_rotated, privileges, prove, require, requires_tls, retire, rights,
 };
 use crate::proxies;
+use crate::replication;
 use crate::rollover;
 use crate::steps::EditParams;
 use crate::world::World;
@@ -69,10 +70,12 @@ fn accounts_of(
     change: &Change,
     drafts: &[Draft],
 ) -> Result<Vec<AccountsOf>, PlanError> {
-    let mut names = drafts.iter().map(|draft| draft.name.clone());
-    match names.next() {
-        Some(first) if change.has(Noun::Accounts) => {
-            Ok(vec![AccountsOf::ask(world, first, names.collect())?])
+    let members: Vec<NodeName> = drafts.iter().map(|draft| draft.name.clone()).collect();
+    match members.split_first() {
+        Some((first, others)) if change.has(Noun::Accounts) => {
+            // Replicas of any of them get them too.
+            let replicas = replication::below_all(world, &members)?;
+            Ok(vec![AccountsOf::ask(world, first.clone(), [others, &replicas].concat())?])
         }
         _ => Ok(vec![]),
     }
@@ -117,7 +120,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     }
     let rights = rights(&steps, &privileges(change, Use::ChangeGalera, Flavour::MariaDb));
     if rights.is_empty() {
-        impact = vec!["already done; nothing to do".into()];
+        impact = vec![ALREADY_DONE.into()];
     }
     Ok(PlanContent { steps, state_hash, impact, rights })
 }
@@ -175,7 +178,7 @@ fn impact(steps: &[Step], nodes: usize, voters: &[NodeName]) -> Vec<String> {
             minutes(25)
         ));
     } else {
-        impact.push("no server is restarted".into());
+        impact.push(NO_RESTART.into());
     }
     if does(&|step| step.kind == "round" && step.params["after"] == "D") {
         impact.push(

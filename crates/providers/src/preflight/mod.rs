@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use model::{Change, NodeName};
 use server::{NodeError, NodeView};
 
+use crate::estate;
 use crate::world::World;
 
 /// One reason, for one subject.
@@ -63,6 +64,31 @@ pub type Check = fn(&mut World<'_>, &Seen<'_>) -> Vec<Problem>;
 
 /// Runs every check. Empty: the change may be planned.
 pub fn preflight(world: &mut World<'_>, change: &Change) -> Vec<Problem> {
+    if world.parts.is_empty() {
+        return of_part(world, change);
+    }
+    let mut problems: Vec<Problem> = Vec::new();
+    let (mut managed, mut tls_libraries) = (Vec::new(), tls_library::Libraries::new());
+    for part in world.parts.clone() {
+        let Some(own) = estate::own_change(&part, change) else { continue };
+        problems.extend(world.in_part(&part, |world| of_part(world, &own)));
+        managed.append(&mut world.recent.managed);
+        tls_libraries.append(&mut world.recent.tls_libraries);
+    }
+    (world.recent.managed, world.recent.tls_libraries) = (managed, tls_libraries);
+    problems.extend(estate::problems(world, change));
+    // The commands of a node of one part may be those of one of another.
+    problems.extend(service_commands::check(world, &Seen { change, views: vec![] }));
+    let mut once: Vec<Problem> = Vec::new();
+    for problem in problems {
+        if !once.contains(&problem) {
+            once.push(problem);
+        }
+    }
+    once
+}
+
+fn of_part(world: &mut World<'_>, change: &Change) -> Vec<Problem> {
     let views = world.views();
     let seen = Seen { change, views };
     let mut problems: Vec<Problem> = Vec::new();

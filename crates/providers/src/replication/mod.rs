@@ -12,6 +12,7 @@ pub(crate) mod steps;
 
 use std::sync::Arc;
 
+pub(crate) use plan::below_all;
 pub(crate) use preflight::is_source;
 
 use change::StepError;
@@ -44,6 +45,12 @@ impl Topology for Replication {
             _ => false,
         };
         if replicates_nothing { &[Noun::Clients] } else { self.nouns() }
+    }
+
+    /// A server that is alone may have clients alone.
+    fn wishes_without_nouns(&self, nodes: usize) -> Vec<&'static [Noun]> {
+        let of_one: &[Noun] = &[Noun::Clients];
+        if nodes == 1 { vec![self.nouns(), of_one] } else { vec![self.nouns()] }
     }
 
     fn has_channels(&self) -> bool {

@@ -18,8 +18,8 @@ use crate::draft::{MemberDraft, NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
-    clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate, only_rotated, prove,
-    require, requires_tls, retire, rights,
+    ALREADY_DONE, NO_RESTART, clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate,
+    only_rotated, prove, require, requires_tls, retire, rights,
 };
 use crate::rollover;
 use crate::world::World;
@@ -28,22 +28,18 @@ use crate::world::World;
 struct Draft {
     node: NodeDraft,
     channels: Vec<Channel>,
-    /// Servers of the inventory from which it replicates.
+    /// Servers of the inventory from which it replicates, in other parts too.
     sources: Vec<NodeName>,
     /// Another server of the inventory replicates from it.
     is_source: bool,
 }
 
 fn drafts(world: &mut World<'_>) -> Result<Vec<Draft>, PlanError> {
-    let mut channels_of = Vec::new();
-    for node in &mut world.nodes {
-        channels_of.push(node.channels().map_err(refuse)?);
-    }
-    let sources = sources(&world.nodes, &channels_of);
-    let names = world.names();
+    let (names, mut channels_of, sources) = who_replicates(world)?;
     let is_source: BTreeSet<usize> = sources.iter().flatten().copied().collect();
     let mut drafts = Vec::new();
-    for at in order(&sources) {
+    let of_others = names.len() - world.nodes.len();
+    for at in order(&sources).into_iter().filter(|at| *at >= of_others) {
         let Some(name) = names.get(at) else { continue };
         let (node, _) = NodeDraft::of(world, name)?;
         let named = |source: &usize| names.get(*source).cloned();
@@ -57,8 +53,45 @@ fn drafts(world: &mut World<'_>) -> Result<Vec<Draft>, PlanError> {
     Ok(drafts)
 }
 
+/// All servers, those of other parts first; the channels of which each is the replica; for each, the places of those from which it
+/// replicates.
+type Replication = (Vec<NodeName>, Vec<Vec<Channel>>, Vec<Vec<usize>>);
+
+fn who_replicates(world: &mut World<'_>) -> Result<Replication, PlanError> {
+    let mut channels_of = Vec::new();
+    for node in world.others.iter_mut().chain(&mut world.nodes) {
+        channels_of.push(node.channels().map_err(refuse)?);
+    }
+    let nodes: Vec<&dyn WriteNode> =
+        world.others.iter().chain(&world.nodes).map(|node| &**node as &dyn WriteNode).collect();
+    let sources = sources(&nodes, &channels_of);
+    Ok((nodes.iter().map(|node| node.name().clone()).collect(), channels_of, sources))
+}
+
+/// Those that get what is written on one of `roots`, also by way of others, without the roots themselves.
+///
+/// # Errors
+/// A server does not tell its channels.
+pub fn below_all(world: &mut World<'_>, roots: &[NodeName]) -> Result<Vec<NodeName>, PlanError> {
+    let (names, _, sources) = who_replicates(world)?;
+    let place = |root: &NodeName| names.iter().position(|name| name == root);
+    let roots: BTreeSet<usize> = roots.iter().filter_map(place).collect();
+    let (mut known, mut open) = (roots.clone(), roots.iter().copied().collect::<Vec<_>>());
+    let mut below = Vec::new();
+    while let Some(source) = open.pop() {
+        let replicas = sources.iter().enumerate().filter(|(_, of)| of.contains(&source)).map(|(at, _)| at);
+        for replica in replicas.collect::<Vec<_>>() {
+            if known.insert(replica) {
+                open.push(replica);
+                below.extend(names.get(replica).cloned());
+            }
+        }
+    }
+    Ok(below)
+}
+
 /// For each server, the places of those from which it replicates.
-fn sources(nodes: &[Box<dyn WriteNode + '_>], channels_of: &[Vec<Channel>]) -> Vec<Vec<usize>> {
+fn sources(nodes: &[&dyn WriteNode], channels_of: &[Vec<Channel>]) -> Vec<Vec<usize>> {
     // By each of their names: a thousand channels are not compared with a thousand servers.
     let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, node) in nodes.iter().enumerate() {
@@ -178,7 +211,11 @@ fn accounts_of(
         let followers = below.into_iter().skip(1).cloned().collect();
         all.push(AccountsOf::ask(world, root.clone(), followers)?);
     }
-    if let Some(draft) = drafts.iter().find(|draft| !reached.contains(&draft.node.name)) {
+    // Those of another part write theirs there, and follow them to here.
+    let elsewhere: Vec<NodeName> = world.others.iter().map(|node| node.name().clone()).collect();
+    let elsewhere = below_all(world, &elsewhere)?;
+    let is_reached = |name: &NodeName| reached.contains(name) || elsewhere.contains(name);
+    if let Some(draft) = drafts.iter().find(|draft| !is_reached(&draft.node.name)) {
         return Err(refuse(format!(
             "{} is a replica of a server that is not in the inventory\n  why:  its accounts are written there; a write of its own would part \
              it from its source\n  next: add its source to the inventory",
@@ -194,6 +231,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let state_hash = state_hash(change, &drafts, &accounts, &accounts::choices(world));
     let shut_out = accounts::shut_out(world, change, drafts.iter().map(|draft| draft.node.name.clone()))?;
     let not_known = shut_out_replicas(world, change, &drafts)?;
+    sources_elsewhere_serve_ours(world, change, &drafts)?;
     let mut builder = Builder::default();
     only_rotated(change)?;
     match change.verb {
@@ -220,7 +258,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     }
     let rights = rights(&steps, &privileges(change, &drafts));
     if rights.is_empty() {
-        impact = vec!["already done; nothing to do".into()];
+        impact = vec![ALREADY_DONE.into()];
     }
     Ok(PlanContent { steps, state_hash, impact, rights })
 }
@@ -252,7 +290,7 @@ fn impact(steps: &[Step], drafts: &[Draft]) -> Vec<String> {
         });
     }
     if restarted.is_empty() {
-        impact.push("no server is restarted".into());
+        impact.push(NO_RESTART.into());
     }
     if at_work().any(|step| step.kind == "channel") {
         impact
@@ -297,11 +335,7 @@ fn enable(
     if replication {
         let ours = |node: &NodeDraft| clients || node.ssl_cert == node.path(CERT_FILE);
         if let Some(source) = drafts.iter().find(|draft| draft.is_source && !ours(&draft.node)) {
-            return Err(refuse(format!(
-                "{} does not serve a certificate of the cluster's CA, so no replica could verify it\n  why:  its ssl_cert is \"{}\"\n  next: \
-                 sealion plan enable replication,clients",
-                source.node.name, source.node.ssl_cert
-            )));
+            return Err(serves_another(&source.node.name, &source.node.ssl_cert));
         }
         for draft in drafts.iter() {
             for channel in &draft.channels {
@@ -364,6 +398,37 @@ fn enable(
             .collect();
     if !kinds.is_empty() {
         prove(builder, "E6", kinds);
+    }
+    Ok(())
+}
+
+fn serves_another(source: &NodeName, ssl_cert: &str) -> PlanError {
+    refuse(format!(
+        "{source} does not serve a certificate of the cluster's CA, so no replica could verify it\n  why:  its ssl_cert is \"{ssl_cert}\"\n  next: \
+         sealion plan enable replication,clients"
+    ))
+}
+
+/// A source in another part of the estate gets its certificate there, where the change is about clients too.
+fn sources_elsewhere_serve_ours(
+    world: &mut World<'_>,
+    change: &Change,
+    drafts: &[Draft],
+) -> Result<(), PlanError> {
+    if change.verb != Verb::Enable || !change.has(Noun::Replication) || change.has(Noun::Clients) {
+        return Ok(());
+    }
+    let is_here = |name: &&NodeName| drafts.iter().any(|draft| draft.node.name == **name);
+    let elsewhere: BTreeSet<&NodeName> =
+        drafts.iter().flat_map(|draft| &draft.sources).filter(|name| !is_here(name)).collect();
+    for name in elsewhere {
+        let node = world.node(name).map_err(refuse)?;
+        let ours = node.spec().tls_dir.join(CERT_FILE).display().to_string();
+        let view = node.view().map_err(refuse)?;
+        let used = view.variable("ssl_cert").unwrap_or_default();
+        if used != ours {
+            return Err(serves_another(name, used));
+        }
     }
     Ok(())
 }
@@ -540,17 +605,19 @@ fn shut_out_replicas(
                     key_of_source(&channel.name)
                 )));
             }
-            for source in drafts.iter().filter(|one| draft.sources.contains(&one.node.name)) {
-                let source = &source.node;
-                if source.view.requires_secure_transport() && !requires_tls(change) {
+            for source in &draft.sources {
+                let view = match drafts.iter().find(|one| one.node.name == *source) {
+                    Some(here) => here.node.view.clone(),
+                    None => world.node(source).map_err(refuse)?.view().map_err(refuse)?,
+                };
+                if view.requires_secure_transport() && !requires_tls(change) {
                     return Err(refuse(format!(
-                        "{name} replicates from {}, which would refuse it without TLS\n  why:  require_secure_transport counts for replicas \
+                        "{name} replicates from {source}, which would refuse it without TLS\n  why:  require_secure_transport counts for replicas \
                          too\n  next: sealion plan {}",
-                        source.name,
                         Change::new(change.verb, [&change.nouns[..], &[Noun::RequireTls]].concat())
                     )));
                 }
-                lines.extend(accounts::refuse_replica(world, change, &source.name, name, channel)?);
+                lines.extend(accounts::refuse_replica(world, change, source, name, channel)?);
             }
         }
     }

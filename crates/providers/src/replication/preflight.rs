@@ -97,7 +97,8 @@ pub fn is_source(spec: &NodeSpec, channel: &Channel) -> bool {
 
 fn channels(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let specs: Vec<NodeSpec> = world.nodes.iter().map(|node| node.spec().clone()).collect();
+    let all = world.nodes.iter().chain(&world.others);
+    let specs: Vec<NodeSpec> = all.map(|node| node.spec().clone()).collect();
     let mut found = 0;
     for (name, _) in seen.up() {
         let Ok(node) = world.node(name) else { continue };

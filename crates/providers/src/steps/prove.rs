@@ -91,11 +91,34 @@ fn strangers(world: &mut World<'_>) -> Option<String> {
 /// A TLS client must get a handshake on the Galera port, and one without TLS must not get in on the client port.
 fn attempts(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Attempts, StepError> {
     let (mut shaken, mut refused, mut unproven) = (0, 0, Vec::new());
-    if kinds.contains(&LinkKind::Galera) {
+    for part in world.in_each_part(|world| attempts_in_part(world, kinds)) {
+        let (of_group, of_clients, not_tried) = part?;
+        shaken += of_group;
+        refused += of_clients;
+        unproven.extend(not_tried);
+    }
+    let mut proven = Vec::new();
+    if shaken > 0 {
+        proven.push(format!("{} completed a TLS handshake", counted(shaken, "Galera port", "Galera ports")));
+    }
+    if refused > 0 {
+        proven.push(format!("{} refused a client without TLS", counted(refused, "node", "nodes")));
+    }
+    Ok(Attempts { proven, unproven })
+}
+
+/// How many Galera ports completed a handshake, how many servers refused a client without TLS, and what was not tried.
+fn attempts_in_part(
+    world: &mut World<'_>,
+    kinds: &[LinkKind],
+) -> Result<(usize, usize, Vec<String>), StepError> {
+    let (mut shaken, mut refused, mut unproven) = (0, 0, Vec::new());
+    let has_group = kinds.contains(&LinkKind::Galera) && world.topology.is_group();
+    if has_group {
         unproven.extend(strangers(world));
     }
     for name in world.all_names() {
-        if kinds.contains(&LinkKind::Galera) {
+        if has_group {
             match world.member(&name)?.galera_leaf() {
                 Ok(_) => shaken += 1,
                 Err(NodeError::Refused { why, .. }) => {
@@ -127,14 +150,7 @@ fn attempts(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Attempts, StepE
             }
         }
     }
-    let mut proven = Vec::new();
-    if shaken > 0 {
-        proven.push(format!("{} completed a TLS handshake", counted(shaken, "Galera port", "Galera ports")));
-    }
-    if refused > 0 {
-        proven.push(format!("{} refused a client without TLS", counted(refused, "node", "nodes")));
-    }
-    Ok(Attempts { proven, unproven })
+    Ok((shaken, refused, unproven))
 }
 
 /// The note where all is sealed.

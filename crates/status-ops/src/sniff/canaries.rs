@@ -17,7 +17,7 @@ use super::{CANARY_SCHEMA, MARK, first_line};
 pub(super) fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Result<Vec<Canary>, LookError> {
     let failed = |why: String| LookError::Failed { why };
     let mut canaries = Vec::new();
-    let mut prepared = false;
+    let mut in_galera = false;
     for node in &cluster.nodes {
         let canary = Canary::new(random16());
         let mut client =
@@ -29,9 +29,9 @@ pub(super) fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Res
             continue;
         }
         // All nodes of a Galera cluster have it from one.
-        if !prepared || writable == Writable::AsSource {
+        if !in_galera || writable == Writable::AsSource {
             prepare_schema(&mut client).map_err(failed)?;
-            prepared = true;
+            in_galera |= writable == Writable::AsGaleraNode;
         }
         // The table may have been made on another node a moment ago: wait until that has arrived here.
         // Source: MariaDB manual, wsrep_sync_wait: 4 makes INSERT and REPLACE wait. Not Galera: no such variable.

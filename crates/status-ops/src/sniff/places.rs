@@ -112,12 +112,16 @@ pub(super) struct Place {
     pub(super) is_arbitrator: bool,
     /// It said that it is no node of a Galera cluster, so that no link to another one is missing.
     pub(super) is_no_galera: bool,
-    /// It counts more members than the inventory has.
+    /// How many members it counts.
+    pub(super) group_size: Option<usize>,
+    /// They are more than the inventory has.
     pub(super) counts_strangers: bool,
     /// What its machine says of its connections; or why it does not.
     pub(super) sockets: Result<Sockets, String>,
     /// Addresses of its machine that are no other member's.
     pub(super) machine_addresses: BTreeSet<IpAddr>,
+    /// It said so, and that it is connected to no group: no link to any node of one is missing.
+    pub(super) is_in_no_group: bool,
 }
 
 /// Where a server takes clients, by its `bind_address`.
@@ -151,6 +155,14 @@ pub(super) fn resolved(host: &str) -> Result<Vec<IpAddr>, String> {
     Ok(all.into_iter().map(|one| one.ip().to_canonical()).collect())
 }
 
+/// Who counts more members than the inventory has. Servers by themselves are none.
+pub(super) fn count_strangers(places: &mut [Place]) {
+    let named = places.iter().filter(|place| !place.is_no_galera).count();
+    for place in places {
+        place.counts_strangers = place.group_size.is_some_and(|size| size > named);
+    }
+}
+
 impl Place {
     /// A node that cannot be asked is looked at where the inventory says that it is.
     pub(super) fn of(cluster: &Cluster, node: &server::NodeSpec) -> Self {
@@ -170,23 +182,27 @@ impl Place {
             was_silent: false,
             is_arbitrator: false,
             is_no_galera: false,
+            group_size: None,
             counts_strangers: false,
             sockets: sockets::of_member(cluster, node),
             machine_addresses: BTreeSet::new(),
+            is_in_no_group: false,
         };
         let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
             let settings = client.query(
                 "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('port', 'extra_port', 'admin_port', 'bind_address', \
                  'wsrep_on')",
             )?;
-            Ok((settings, client.query("SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'")?))
+            let status = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_connected')";
+            Ok((settings, client.query(status)?))
         });
-        let rows = match &asked {
-            Ok((rows, size)) => {
-                let size = size.first().and_then(|row| row.at(1)?.parse::<usize>().ok());
-                let named = cluster.nodes.len() + cluster.arbitrators.len();
-                place.counts_strangers = size.is_some_and(|size| size > named);
-                rows
+        let (rows, connected) = match &asked {
+            Ok((rows, status)) => {
+                let value = |name: &str| {
+                    status.iter().find(|row| row.at(0).as_deref() == Some(name)).and_then(|row| row.at(1))
+                };
+                place.group_size = value("wsrep_cluster_size").and_then(|size| size.parse().ok());
+                (rows, value("wsrep_connected").as_deref() == Some("ON"))
             }
             Err(error) => {
                 let why = format!("where it takes clients could not be asked: {}", error.in_one_line());
@@ -217,6 +233,8 @@ impl Place {
                 place.client_ports.push(port);
             }
         }
+        // One whose wsrep_on was switched off is still a member of its group.
+        place.is_in_no_group = place.is_no_galera && !connected;
         place
     }
 
@@ -236,9 +254,11 @@ impl Place {
             was_silent: false,
             is_arbitrator: true,
             is_no_galera: false,
+            group_size: None,
             counts_strangers: false,
             sockets: sockets::of_member(cluster, spec),
             machine_addresses: BTreeSet::new(),
+            is_in_no_group: false,
         }
     }
 

@@ -384,9 +384,10 @@ impl<'s> Seeing<'s> {
         let mut links: BTreeMap<Link, Vec<OnLink<'_>>> = BTreeMap::new();
         // Every pair and every client link has a row, also a silent one: what was not seen is said.
         for (at, place) in self.places.iter().enumerate() {
-            for other in
-                self.places[at + 1..].iter().filter(|other| !(place.is_no_galera && other.is_no_galera))
-            {
+            let has_none = |other: &Place| {
+                (place.is_no_galera && other.is_no_galera) || place.is_in_no_group || other.is_in_no_group
+            };
+            for other in self.places[at + 1..].iter().filter(|other| !has_none(other)) {
                 links.insert(
                     Link::new(LinkKind::Galera, place.node.as_str(), other.node.as_str()),
                     Vec::new(),

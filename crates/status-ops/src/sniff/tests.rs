@@ -73,9 +73,11 @@ fn place(node: &str, address: &str, listens_everywhere: bool) -> Place {
         was_silent: false,
         is_arbitrator: false,
         is_no_galera: false,
+        group_size: None,
         counts_strangers: false,
         sockets: Err("nobody asked".into()),
         machine_addresses: BTreeSet::new(),
+        is_in_no_group: false,
     }
 }
 

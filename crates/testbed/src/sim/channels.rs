@@ -3,7 +3,8 @@
 //! As unkind as real ones: a channel that loses its source tries again only after [`RETRY_MS`], CHANGE MASTER wants its threads
 //! stopped, MariaDB's channel that does not verify goes on in cleartext where its source offers no TLS, a source that requires TLS
 //! refuses a channel without, and so does an account. What is written of accounts arrives by the channels.
-//! A channel that is connected stays as it is, whatever became of certificates and accounts.
+//! A channel that is connected stays as it is, whatever became of certificates and accounts. A source may be a node of a Galera cluster,
+//! whose writes are those of one writer, whoever took them ([`World::estate`]).
 //!
 //! Seen: MariaDB 10.11.19, MySQL 9.7.4. Only what is due is touched in a tick, so that a thousand servers cost what happens to them.
 
@@ -67,6 +68,8 @@ pub struct SimChannel {
 /// All servers that replicate by channels, or not at all.
 #[derive(Debug, Clone, Default)]
 pub struct Fleet {
+    /// There is a Galera cluster, too.
+    beside_cluster: bool,
     /// Who is to be looked at when.
     due: BTreeSet<(u64, usize)>,
     /// Who replicates from each.
@@ -109,14 +112,36 @@ impl World {
             _ => Server::new(index),
         };
         let mut world = Self::bare(seed, flavours.iter().enumerate().map(server).collect());
+        world.add_fleet(0, sources);
+        world
+    }
+
+    /// A Galera cluster of three; an asynchronous replica of its second node, and a replica of that one; a source of MySQL with its
+    /// replica; a pair of MariaDB. All run in cleartext, and all but the replicas take writes.
+    pub fn estate(seed: u64) -> Self {
+        let mut world = Self::cluster(seed, 3);
+        for index in 3..9 {
+            let is_mysql = index == 5 || index == 6;
+            world.servers.push(if is_mysql { Server::mysql(index) } else { Server::new(index) });
+        }
+        world.add_fleet(3, &[vec![], vec![], vec![], vec![1], vec![3], vec![], vec![5], vec![], vec![7]]);
+        world.write_from_now_on();
+        world
+    }
+
+    /// The servers from the first on are by themselves, and start now; each one's sources are listed.
+    fn add_fleet(&mut self, first: usize, sources: &[Vec<usize>]) {
+        let world = self;
         world.accounts.push(Account {
             name: AccountName { user: REPL.into(), host: "%".into() },
             tls: AccountTls::None,
             is_local: false,
             is_own: false,
         });
-        let mut fleet = Fleet { replicas: vec![vec![]; sources.len()], ..Fleet::default() };
-        for (index, of) in sources.iter().enumerate() {
+        let replicas = vec![vec![]; sources.len()];
+        let mut fleet = Fleet { beside_cluster: first > 0, replicas, ..Fleet::default() };
+        for (index, of) in sources.iter().enumerate().skip(first) {
+            world.servers[index].is_by_itself = true;
             for (nth, &source) in of.iter().enumerate() {
                 fleet.replicas[source].push(index);
                 let by_tls = world.servers[index].is_mysql() && index != 1;
@@ -140,14 +165,13 @@ impl World {
             }
         }
         world.fleet = Some(fleet);
-        for index in 0..world.servers.len() {
+        for index in first..world.servers.len() {
             write_option_files(&mut world.servers[index], index);
             world.start(index);
             world.answer(index);
             world.servers[index].remembers_login = true;
         }
         world.advance(500);
-        world
     }
 
     /// A source, four replicas of it, and five of each of those, so many times over; their places in the inventory are mixed.
@@ -176,10 +200,6 @@ impl World {
         self.servers.iter().map(of).collect()
     }
 
-    pub fn is_fleet(&self) -> bool {
-        self.fleet.is_some()
-    }
-
     fn fleet(&mut self) -> &mut Fleet {
         self.fleet.get_or_insert_default()
     }
@@ -206,6 +226,9 @@ impl World {
     }
 
     fn wake(&mut self, index: usize) {
+        if !self.servers[index].is_by_itself {
+            return;
+        }
         let now = self.now_ms;
         let server = &mut self.servers[index];
         if server.frozen_ms.is_some_and(|(_, until)| now >= until) {
@@ -335,8 +358,10 @@ impl World {
     fn reach(&self, index: usize, at: usize) -> Result<bool, String> {
         let channel = &self.servers[index].channels[at];
         let source = &self.servers[channel.source];
+        // A node that is in no primary component takes no registration of a replica (1047), which tries again.
+        let serves = source.is_by_itself || self.is_serving(channel.source);
         let live = match &source.live {
-            Some(live) if source.is_up() && !source.is_frozen() => live,
+            Some(live) if source.is_up() && !source.is_frozen() && serves => live,
             _ => return Err(self.cannot_connect(index, channel.source)),
         };
         let is_mysql = self.servers[index].is_mysql();
@@ -426,8 +451,7 @@ impl World {
         if !matches!(self.servers[index].channels[at].receiver, Receiver::Running { .. }) {
             return;
         }
-        let writers: Vec<usize> = self.fleet().written.keys().copied().collect();
-        for writer in writers {
+        for writer in self.writers() {
             let has = self.transactions(index, writer, &mut vec![]);
             if has > 0 {
                 self.servers[index].has.insert(writer, has);
@@ -435,9 +459,31 @@ impl World {
         }
     }
 
+    /// Who writes. All nodes of a Galera cluster are one writer.
+    fn writers(&self) -> Vec<usize> {
+        let own = self.fleet.iter().flat_map(|fleet| fleet.written.keys().copied());
+        self.cluster_writer().into_iter().chain(own).collect()
+    }
+
+    /// By the place of its first node.
+    fn cluster_writer(&self) -> Option<usize> {
+        self.of_cluster().first().copied()
+    }
+
+    /// The servers of the Galera cluster.
+    pub fn of_cluster(&self) -> Vec<usize> {
+        if self.fleet.as_ref().is_some_and(|fleet| !fleet.beside_cluster) {
+            return vec![];
+        }
+        (0..self.servers.len()).filter(|&index| !self.servers[index].is_by_itself).collect()
+    }
+
     /// How many of a writer's transactions a server has.
     fn transactions(&self, index: usize, writer: usize, asked: &mut Vec<usize>) -> u64 {
         let Some(fleet) = &self.fleet else { return 0 };
+        if !self.servers[index].is_by_itself {
+            return if self.cluster_writer() == Some(writer) { self.servers[index].seqno } else { 0 };
+        }
         if index == writer {
             return fleet.written.get(&writer).copied().unwrap_or(0);
         }
@@ -469,9 +515,15 @@ impl World {
     pub(super) fn fleet_lost(&self) -> Vec<String> {
         let Some(fleet) = &self.fleet else { return vec![] };
         let mut lost = Vec::new();
-        for (index, server) in self.servers.iter().enumerate() {
-            for writer in self.upstream(index).into_iter().filter(|one| fleet.written.contains_key(one)) {
-                let (has, all) = (self.transactions(index, writer, &mut vec![]), fleet.written[&writer]);
+        for (index, server) in self.servers.iter().enumerate().filter(|(_, server)| server.is_by_itself) {
+            let upstream = self.upstream(index);
+            let is_of_cluster = upstream.iter().any(|&one| !self.servers[one].is_by_itself);
+            let is_above = |one: &usize| {
+                upstream.contains(one) || (is_of_cluster && self.cluster_writer() == Some(*one))
+            };
+            for writer in self.writers().into_iter().filter(is_above) {
+                let all = fleet.written.get(&writer).copied().unwrap_or(self.app.acknowledged);
+                let has = self.transactions(index, writer, &mut vec![]);
                 if has != all {
                     let writer = self.servers[writer].name();
                     lost.push(format!("{} has {has} of {all} transactions of {writer}", server.name()));
@@ -483,7 +535,7 @@ impl World {
 
     /// All run, and each replica has what its source has.
     pub(super) fn fleet_is_whole(&self) -> bool {
-        self.servers.iter().all(|server| {
+        self.servers.iter().filter(|server| server.is_by_itself).all(|server| {
             let is_at_work = |channel: &SimChannel| {
                 matches!(channel.receiver, Receiver::Running { .. })
                     && channel.applies
@@ -497,7 +549,7 @@ impl World {
     /// a source that it verifies, - nothing.
     pub(super) fn fleet_letters(&self) -> String {
         let mut letters = String::new();
-        for server in &self.servers {
+        for server in self.servers.iter().filter(|server| server.is_by_itself) {
             letters.push(match &server.live {
                 None => '-',
                 Some(live) if live.requires_tls => 'R',
@@ -576,9 +628,16 @@ impl World {
             applier: if channel.applies { ThreadState::Running } else { ThreadState::Stopped },
             applier_error: None,
             needs_tls_to_log_in: self.servers[index].is_mysql() && !channel.gets_key,
-            received: format!("mariadb-bin.000001 {}", self.transactions(index, channel.source, &mut vec![])),
+            received: format!("mariadb-bin.000001 {}", self.received(index, channel)),
             lag_s: is_running.then(|| channel.caught_up_ms.saturating_sub(self.now_ms).div_ceil(1000)),
         }
+    }
+
+    /// How far it has come in what its source, or that one's cluster, writes.
+    fn received(&self, index: usize, channel: &SimChannel) -> u64 {
+        let is_node = !self.servers[channel.source].is_by_itself;
+        let writer = self.cluster_writer().filter(|_| is_node).unwrap_or(channel.source);
+        self.transactions(index, writer, &mut vec![])
     }
 
     fn channel_named(&mut self, index: usize, name: &str) -> Result<usize, String> {
@@ -661,11 +720,27 @@ impl World {
             *number += 1;
             let (account, number) = (account.clone(), *number);
             fleet.alters.push(Alter { writer: index, number, account, tls });
+        } else if let Some(writer) = self.cluster_writer().filter(|_| !self.servers[index].is_by_itself) {
+            let number = self.write_on_cluster();
+            self.fleet().alters.push(Alter { writer, number, account: account.clone(), tls });
         } else {
             let name = self.servers[index].name();
             self.violations.push(format!("{} ms: {account} was changed on the replica {name}", self.now_ms));
         }
         Ok(())
+    }
+}
+
+impl World {
+    /// One more write, which every node that serves has at once.
+    fn write_on_cluster(&mut self) -> u64 {
+        self.app.acknowledged += 1;
+        for index in self.of_cluster() {
+            if self.is_primary(index) && self.servers[index].local_state >= 2 {
+                self.servers[index].seqno = self.app.acknowledged;
+            }
+        }
+        self.app.acknowledged
     }
 }
 

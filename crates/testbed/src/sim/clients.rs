@@ -86,8 +86,9 @@ impl World {
     }
 
     pub(super) fn serve_clients(&mut self) {
-        let healthy: Vec<usize> = (0..self.servers.len()).filter(|&index| self.is_healthy(index)).collect();
-        for index in 0..self.servers.len() {
+        let members = self.of_cluster();
+        let healthy: Vec<usize> = members.iter().copied().filter(|&index| self.is_healthy(index)).collect();
+        for index in members {
             let is_well = healthy.contains(&index);
             let now = self.now_ms;
             let since = &mut self.servers[index].unhealthy_since_ms;
@@ -112,13 +113,12 @@ impl World {
 
     /// Acknowledged writes that a node does not have. Meant for the end, when all are Synced.
     pub fn lost(&self) -> Vec<String> {
-        if self.is_fleet() {
-            return self.fleet_lost();
-        }
-        self.servers
+        let of_cluster = self
+            .servers
             .iter()
             .filter(|server| {
-                !server.is_arbitrator && !server.is_out() && server.seqno != self.app.acknowledged
+                let has_data = !server.is_arbitrator && !server.is_out() && !server.is_by_itself;
+                has_data && server.seqno != self.app.acknowledged
             })
             .map(|server| {
                 format!(
@@ -127,7 +127,7 @@ impl World {
                     server.seqno,
                     self.app.acknowledged
                 )
-            })
-            .collect()
+            });
+        of_cluster.chain(self.fleet_lost()).collect()
     }
 }

@@ -70,7 +70,7 @@ impl World {
     pub(super) fn is_quiet(&self) -> bool {
         !self.is_held_up()
             && self.cuts.is_empty()
-            && self.servers.iter().all(|server| match server.group {
+            && self.servers.iter().filter(|server| !server.is_by_itself).all(|server| match server.group {
                 Group::Primary => {
                     server.transfer.is_none() && server.donates_until_ms.is_none() && !server.is_frozen()
                 }
@@ -93,7 +93,7 @@ impl World {
     }
 
     fn open_group_communication(&mut self) {
-        for index in 0..self.servers.len() {
+        for index in self.of_cluster() {
             let server = &self.servers[index];
             let is_due = server.process.as_ref().is_some_and(|process| self.now_ms >= process.connects_ms);
             if server.group != Group::Out || !is_due {

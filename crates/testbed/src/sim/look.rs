@@ -55,12 +55,12 @@ impl World {
     }
 
     pub fn sights(&self) -> Vec<LinkSight> {
-        if self.is_fleet() {
-            return self.fleet_sights();
-        }
-        let mut sights = Vec::new();
-        for (a, one) in self.servers.iter().enumerate() {
-            for (b, other) in self.servers.iter().enumerate().skip(a + 1) {
+        let mut sights = self.fleet_sights();
+        let members = self.of_cluster();
+        for (at, &a) in members.iter().enumerate() {
+            let one = &self.servers[a];
+            for &b in members.iter().skip(at + 1) {
+                let other = &self.servers[b];
                 let seen = match self.link(a, b) {
                     Some(Wire::Plain) => Seen::Plain,
                     Some(Wire::Tls) => Seen::Sealed,
@@ -80,7 +80,7 @@ impl World {
 
     fn fleet_sights(&self) -> Vec<LinkSight> {
         let mut sights = Vec::new();
-        for one in &self.servers {
+        for one in self.servers.iter().filter(|one| one.is_by_itself) {
             for channel in &one.channels {
                 let seen = match channel.receiver {
                     Receiver::Running { by_tls: true } => Seen::Sealed,

@@ -194,7 +194,7 @@ fn view_of(world: &World, index: usize) -> NodeView {
     if server.is_mysql() {
         super::mysql::view(server, live, &mut view);
     }
-    if world.is_fleet() {
+    if server.is_by_itself {
         view.variables.insert("server_id".into(), (index + 1).to_string());
     } else {
         view_of_galera(world, index, live, &mut view);
@@ -355,8 +355,8 @@ impl ReadNode for SimNode {
     fn sessions(&mut self) -> Result<Sessions, NodeError> {
         self.ask(|world| {
             world.servers[self.index].needs(&["PROCESS"])?;
-            let is_fleet = world.is_fleet();
-            Ok(if is_fleet { world.fleet_sessions(self.index) } else { world.sessions(self.index) })
+            let is_by_itself = world.servers[self.index].is_by_itself;
+            Ok(if is_by_itself { world.fleet_sessions(self.index) } else { world.sessions(self.index) })
         })
     }
 
@@ -389,7 +389,7 @@ impl ReadNode for SimNode {
     }
 
     fn channels(&mut self) -> Result<Vec<Channel>, NodeError> {
-        if !self.shared.borrow().is_fleet() {
+        if self.shared.borrow().fleet.is_none() {
             return Ok(vec![]);
         }
         self.ask(|world| Ok(world.shown_channels(self.index)))

@@ -117,6 +117,8 @@ pub struct Server {
     pub tls_version: String,
     /// MySQL: it has let in the account of its replicas since its start, and does so again by caching_sha2_password without TLS.
     pub remembers_login: bool,
+    /// It is no node of the Galera cluster.
+    pub is_by_itself: bool,
     /// It votes, and has no data and no SQL port (garbd).
     pub is_arbitrator: bool,
     pub disk: Disk,
@@ -251,6 +253,7 @@ impl Server {
             makes_certificates: false,
             tls_version: "TLSv1.2,TLSv1.3".into(),
             remembers_login: false,
+            is_by_itself: false,
             is_arbitrator: false,
             disk,
             process: None,
@@ -669,7 +672,7 @@ impl World {
         server.group = Group::Out;
         (server.local_state, server.desync, server.donates_until_ms, server.transfer) = (0, 0, None, None);
         server.desync_was_lost = false;
-        let is_alone = self.fleet.is_some();
+        let is_alone = self.servers[index].is_by_itself;
         let server = &mut self.servers[index];
         // Without it, or with that of another history, a server asks for the whole data.
         let grastate = server.disk.text(GRASTATE).unwrap_or_default();
@@ -751,7 +754,7 @@ impl World {
         server.last_view = None;
         server.crashed_ms = is_unheard.then_some(self.now_ms);
         server.left_unheard = is_unheard;
-        if self.fleet.is_none() {
+        if !self.servers[index].is_by_itself {
             let uuid = &self.servers[index].state_uuid;
             let grastate = format!("# GALERA saved state\nuuid:    {uuid}\nseqno:   {seqno}\n");
             self.servers[index].disk.put(GRASTATE, grastate, MYSQL, 0o600);
@@ -811,7 +814,7 @@ impl World {
     /// Frozen members are declared gone after the suspect timeout, as crashed ones are; they join again by themselves.
     pub(super) fn thaw(&mut self) {
         let now = self.now_ms;
-        for index in 0..self.servers.len() {
+        for index in self.of_cluster() {
             let Some((since, until)) = self.servers[index].frozen_ms else { continue };
             if self.servers[index].group == Group::Primary && now >= since + super::group::SUSPECT_MS {
                 self.cut_sessions(index);
@@ -854,7 +857,7 @@ impl World {
     }
 
     pub(super) fn restart_crashed(&mut self) {
-        for index in 0..self.servers.len() {
+        for index in self.of_cluster() {
             let server = &self.servers[index];
             let due = server.crashed_ms.is_some_and(|at| self.now_ms >= at + SYSTEMD_RESTART_MS);
             // The unit of garbd has no Restart=.

@@ -170,6 +170,8 @@ impl Rig {
             cluster: "sim".into(),
             topology: &providers::GALERA,
             nodes: nodes.collect(),
+            parts: vec![],
+            others: vec![],
             arbitrators: arbitrators.collect(),
             proxies: SimProxy::all(&self.shared),
             look: Box::new(SimLook {

@@ -64,7 +64,7 @@ pub struct World {
     pub(super) verdicts: Rc<RefCell<BTreeMap<u64, Option<&'static str>>>>,
     /// Which certificates are of which CA, by their hashes.
     pub(super) trusted: Rc<RefCell<BTreeMap<(String, String), bool>>>,
-    /// The servers are by themselves, and replicate by channels.
+    /// Servers by themselves, and channels.
     pub fleet: Option<Fleet>,
     /// Between servers; sealion comes to each by another network.
     pub cuts: Vec<Cut>,
@@ -277,8 +277,10 @@ impl World {
     }
 
     fn tick(&mut self) {
-        if self.is_fleet() {
+        if self.fleet.is_some() {
             self.tick_fleet();
+        }
+        if self.of_cluster().is_empty() {
             return;
         }
         self.end_start_jobs();
@@ -360,15 +362,14 @@ impl World {
 
     /// Member states as letters in node order, `-` for a node that is not running.
     pub fn letters(&self) -> String {
-        if self.is_fleet() {
-            return self.fleet_letters();
-        }
-        self.servers.iter().map(|server| server.live.as_ref().map_or('-', |live| live.letter)).collect()
+        let letter = |index: usize| self.servers[index].live.as_ref().map_or('-', |live| live.letter);
+        let of_cluster: String = self.of_cluster().into_iter().map(letter).collect();
+        of_cluster + &self.fleet_letters()
     }
 
     /// What happens by itself has happened after so long.
     pub fn settles_ms(&self) -> u64 {
-        if self.is_fleet() { RETRY_MS + 10_000 } else { 10_000 }
+        if self.fleet.is_some() { RETRY_MS + 10_000 } else { 10_000 }
     }
 
     /// A lease that has not lapsed lies on this node.
@@ -384,15 +385,14 @@ impl World {
 
     /// All nodes are members of one primary component and Synced.
     pub fn is_whole(&self) -> bool {
-        if self.is_fleet() {
-            return self.fleet_is_whole();
-        }
-        self.servers
-            .iter()
-            .enumerate()
-            .filter(|(_, server)| !server.is_out())
-            .all(|(index, server)| self.is_primary(index) && server.local_state == 4 && server.is_in_step())
-            && self.primary_components().len() == 1
+        let of_cluster = self.of_cluster();
+        let is_whole = |index: &usize| {
+            let server = &self.servers[*index];
+            server.is_out() || (self.is_primary(*index) && server.local_state == 4 && server.is_in_step())
+        };
+        of_cluster.iter().all(is_whole)
+            && (of_cluster.is_empty() || self.primary_components().len() == 1)
+            && self.fleet_is_whole()
     }
 }
 

@@ -4,6 +4,7 @@ mod accounts_sim;
 mod arbitrators_sim;
 mod bench;
 mod bench_lab;
+mod estate_sim;
 mod fleets_sim;
 mod gates_sim;
 mod join_sim;

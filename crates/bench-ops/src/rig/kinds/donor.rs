@@ -89,6 +89,7 @@ impl Donors {
                 sst_method: method_of(method),
                 nodes: joiner::NODES,
                 arbitrators: 0,
+                beside: vec![],
                 spares: 0,
                 galera: true,
                 replicas: false,

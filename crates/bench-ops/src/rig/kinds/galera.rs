@@ -108,6 +108,7 @@ impl Clusters {
             sst_method: if has_relays { SstMethod::Mariabackup } else { SstMethod::Rsync },
             nodes: 3,
             arbitrators: 0,
+            beside: vec![],
             spares: 0,
             galera: true,
             replicas: false,

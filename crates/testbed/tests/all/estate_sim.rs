@@ -1,0 +1,248 @@
+//! A Galera cluster, an asynchronous replica of one of its nodes, and servers by themselves of both flavours, in memory: one plan changes
+//! all of them, is killed, and goes on.
+
+use change::{Direction, Outcome};
+use model::{Change, Noun, Plan, Verb};
+use server::ChannelTls;
+use testbed::sim::{End, Fault, Operator, Rig, World};
+
+use crate::kill_matrix::{BOTH, check_some, seed};
+
+const NOUNS: [Noun; 4] = [Noun::Galera, Noun::Sst, Noun::Replication, Noun::Clients];
+/// Three nodes; a replica of the second, and one of that; MySQL: TLS from its first start, and a channel that does without; a pair.
+const CLEAR: &str = "PPPPcPcTTcPPc";
+const SEALED: &str = "SSSRsRsRRsRRs";
+
+fn enable() -> Change {
+    Change::new(Verb::Enable, NOUNS)
+}
+
+fn clear() -> Rig {
+    let mut world = World::estate(seed());
+    // As an account that needs no RSA key logs in, and as its replica was told.
+    world.servers[6].channels[0].tls = ChannelTls::default();
+    world.servers[6].channels[0].receiver = testbed::sim::channels::Receiver::Running { by_tls: false };
+    Rig::on(world)
+}
+
+fn must(rig: &Rig, change: &Change) -> Plan {
+    let operator = Operator::new(rig, "root@long-ago");
+    let plan = operator.plan(change).unwrap_or_else(|error| panic!("{change}: {error}"));
+    let end = operator.apply(&plan);
+    assert!(end.is_complete(), "{change}: {end:?}");
+    settled(rig);
+    plan
+}
+
+fn settled(rig: &Rig) {
+    let mut world = rig.shared.borrow_mut();
+    let settles_ms = world.settles_ms();
+    assert!(world.advance_until(settles_ms, World::is_whole), "{}", world.letters());
+    assert_eq!((world.lost(), world.violations.clone()), (vec![], vec![]));
+    assert_eq!(world.app.failed, 0, "a drained roll fails no transaction");
+}
+
+fn sealed() -> Rig {
+    let rig = clear();
+    must(&rig, &enable());
+    rig
+}
+
+#[test]
+fn one_plan_seals_all_of_it_and_one_undo_takes_it_back() {
+    let rig = clear();
+    let before = rig.shared.borrow().user_files();
+    assert_eq!(rig.shared.borrow().letters(), CLEAR);
+    let operator = Operator::new(&rig, "root@db1");
+    let plan = operator.plan(&Change::new(Verb::Enable, [])).expect("a plan");
+    assert_eq!((plan.topology.as_str(), &plan.change), ("estate", &enable()));
+    let parts: Vec<(&str, usize)> =
+        plan.parts.iter().map(|part| (part.topology.as_str(), part.nodes.len())).collect();
+    assert_eq!(parts, [("replication", 6), ("galera", 3)]);
+
+    // Nobody requires TLS before every channel of the estate has it.
+    let place =
+        |id: &str| plan.steps.iter().position(|step| step.id.0 == id).unwrap_or_else(|| panic!("no {id}"));
+    let channels = ["E3.n4", "E3.n5", "E3.n7", "E3.n9"].map(place);
+    assert!(
+        channels.iter().all(|channel| place("E2.n2") < *channel && *channel < place("E5.look")),
+        "{channels:?}"
+    );
+    let of = |id: &str| plan.steps[place(id)].part.as_deref();
+    assert_eq!(
+        [of("E2.n1"), of("E3.n4"), of("E5.n1"), of("E5.n4")],
+        [Some("galera"), Some("replication"), Some("galera"), Some("replication")]
+    );
+    assert_eq!([of("E0.ca"), of("E5.look"), of("E6")], [None; 3]);
+
+    assert!(operator.apply(&plan).is_complete());
+    settled(&rig);
+    assert_eq!(rig.shared.borrow().letters(), SEALED);
+    assert!(operator.go_on(Some(Direction::Back)).is_complete());
+    settled(&rig);
+    assert_eq!(rig.shared.borrow().letters(), CLEAR);
+    assert_eq!(rig.shared.borrow().user_files(), before);
+}
+
+#[test]
+fn a_sealed_estate_has_nothing_to_do() {
+    let rig = sealed();
+    let plan = Operator::new(&rig, "root@db1").plan(&enable()).expect("a plan");
+    assert!(
+        !plan.changes_anything(),
+        "{:?}",
+        plan.steps.iter().filter(|step| !step.no_op && !step.only_looks)
+    );
+    assert_eq!(plan.impact, ["already done; nothing to do"]);
+}
+
+const EVERYTHING: [Fault; 5] =
+    [Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut, Fault::DiskFull];
+
+#[test]
+fn enable_survives_sealion_killed_and_everything_else() {
+    check_some(&clear(), &enable(), &EVERYTHING, &BOTH, 11);
+}
+
+#[test]
+fn certificates_and_the_ca_are_replaced_over_all_parts_whatever_is_killed() {
+    let rig = sealed();
+    check_some(&rig, &Change::new(Verb::Rotate, NOUNS), &EVERYTHING, &BOTH, 17);
+    check_some(&rig, &Change::new(Verb::Rotate, [Noun::Ca]), &EVERYTHING, &BOTH, 17);
+}
+
+#[test]
+fn what_one_part_does_leaves_the_others_as_they_are() {
+    let rig = clear();
+    let plan = must(&rig, &Change::new(Verb::Enable, [Noun::Galera, Noun::Sst]));
+    assert!(plan.steps.iter().all(|step| step.part.as_deref() != Some("replication")));
+    assert_eq!(rig.shared.borrow().letters(), CLEAR.replacen("PPP", "SSS", 1));
+
+    // A source in another part serves no certificate of ours yet.
+    let operator = Operator::new(&rig, "root@db1");
+    let refused = operator
+        .plan(&Change::new(Verb::Enable, [Noun::Replication]))
+        .expect_err("no certificate")
+        .to_string();
+    assert!(refused.contains("enable replication,clients"), "{refused}");
+    must(&rig, &Change::new(Verb::Enable, [Noun::Replication, Noun::Clients]));
+    assert_eq!(rig.shared.borrow().letters(), SEALED);
+    must(&rig, &Change::new(Verb::Disable, [Noun::RequireTls]));
+    assert_eq!(rig.shared.borrow().letters(), SEALED.replace('R', "T"));
+    // A replica told to do without TLS is shut out by no source, whatever part that is of.
+    must(&rig, &Change::new(Verb::Disable, [Noun::Replication]));
+    assert_eq!(rig.shared.borrow().letters(), SEALED.replace('R', "T").replace('s', "c"));
+    let refused =
+        operator.plan(&Change::new(Verb::Enable, [Noun::RequireTls])).expect_err("channels").to_string();
+    assert!(refused.contains("a replica connects without TLS"), "{refused}");
+}
+
+#[test]
+fn a_replica_is_not_told_to_do_without_tls_that_a_node_of_the_cluster_requires() {
+    let rig = sealed();
+    // Of all sources, only the one in another part.
+    for index in 3..9 {
+        rig.shared.borrow_mut().servers[index].live.as_mut().expect("it runs").requires_tls = false;
+    }
+    let refused = Operator::new(&rig, "root@db1")
+        .plan(&Change::new(Verb::Disable, [Noun::Replication]))
+        .expect_err("shut out");
+    assert!(refused.to_string().contains("n4 replicates from n2, which would refuse it"), "{refused}");
+}
+
+/// What is written of accounts on the cluster arrives at the replicas of its nodes.
+#[test]
+fn accounts_of_all_parts_must_use_tls_and_need_not_any_more() {
+    let mut rig = sealed();
+    must(&rig, &Change::new(Verb::Disable, [Noun::RequireTls]));
+    let accounts = Change::new(Verb::Enable, [Noun::Accounts]);
+    let before: Vec<_> = (0..9).map(|index| rig.shared.borrow().accounts_on(index)).collect();
+    let plan = must(&rig, &accounts);
+    let steps: Vec<(&str, Vec<String>)> = plan
+        .steps
+        .iter()
+        .filter(|step| step.kind == "account" && step.id.0.contains("app@"))
+        .map(|step| {
+            let followers = step.params["followers"].as_array().expect("a list");
+            (step.id.0.as_str(), followers.iter().map(|one| one.as_str().unwrap_or("").to_owned()).collect())
+        })
+        .collect();
+    let named = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        steps,
+        [
+            ("A1.n6.app@10.0.0.%", named(&["n7"])),
+            ("A1.n8.app@10.0.0.%", named(&["n9"])),
+            ("A1.n1.app@10.0.0.%", named(&["n2", "n3", "n4", "n5"])),
+        ]
+    );
+    for index in 0..9 {
+        let now = rig.shared.borrow().accounts_on(index);
+        let open = now.iter().filter(|one| one.tls == server::accounts::AccountTls::None && !one.is_local);
+        assert_eq!(open.count(), 0, "n{}: {now:?}", index + 1);
+    }
+    let operator = Operator::new(&rig, "root@long-ago");
+    must(&rig, &Change::new(Verb::Disable, [Noun::Accounts]));
+    assert_eq!(before, (0..9).map(|index| rig.shared.borrow().accounts_on(index)).collect::<Vec<_>>());
+    drop(operator);
+    let nobody = server::accounts::AccountName { user: "nobody".into(), host: "%".into() };
+    rig.leave_accounts = vec![nobody];
+    let refused = Operator::new(&rig, "root@db1").plan(&accounts).expect_err("no such account").to_string();
+    assert!(refused.contains("there is no account 'nobody'@'%'"), "{refused}");
+}
+
+/// Nothing is required anywhere while an application of one part speaks cleartext.
+#[test]
+fn a_cleartext_application_stops_the_change_before_anybody_requires_tls() {
+    let rig = clear();
+    rig.shared.borrow_mut().servers[5].cleartext_clients = 1;
+    let operator = Operator::new(&rig, "root@db1");
+    let end = operator.apply(&operator.plan(&enable()).expect("a plan"));
+    let End::Outcome(Outcome::Stopped { step, why }) = &end else { panic!("{end:?}") };
+    assert!(step.0 == "E5.look" && why.contains("app@10.0.0.0:4711"), "{end:?}");
+    settled(&rig);
+    assert_eq!(rig.shared.borrow().letters(), SEALED.replace('R', "T"));
+    rig.shared.borrow_mut().servers[5].cleartext_clients = 0;
+    assert!(operator.go_on(None).is_complete());
+    settled(&rig);
+    assert_eq!(rig.shared.borrow().letters(), SEALED);
+}
+
+/// What nobody could bring back is refused before anything is touched.
+#[test]
+fn what_does_not_fit_into_an_estate_is_refused() {
+    let refused = |spoil: &dyn Fn(&mut World), change: &Change| {
+        let rig = clear();
+        spoil(&mut rig.shared.borrow_mut());
+        let stops = rig.shared.borrow().stops.len();
+        let refused = Operator::new(&rig, "root@db1").plan(change).expect_err("refused").to_string();
+        assert_eq!(rig.shared.borrow().stops.len(), stops);
+        refused
+    };
+    // A node of the cluster that is a replica, too.
+    let channel = |world: &mut World| {
+        let mut channel = world.servers[8].channels[0].clone();
+        channel.source = 7;
+        world.servers[0].channels.push(channel);
+    };
+    let text = refused(&channel, &enable());
+    assert!(text.contains("n1: it is a node of a Galera cluster, and replicates from"), "{text}");
+    // A server that would join at its next start.
+    let wsrep = |world: &mut World| {
+        let file = testbed::sim::world::SERVER_FILE;
+        let text = world.servers[7].disk.text(file).expect("there") + "wsrep_on=ON\n";
+        world.servers[7].disk.put(file, text, 0, 0o644);
+    };
+    let text = refused(&wsrep, &enable());
+    assert!(text.contains("n8: it runs outside of the Galera cluster"), "{text}");
+    // One that is down.
+    let text = refused(&|world| world.kill(3), &enable());
+    assert!(text.contains("n4: the node is down"), "{text}");
+    let text = refused(&|world| world.kill(1), &enable());
+    assert!(text.contains("n2: the node is down"), "{text}");
+    // A member that the inventory does not have.
+    let mut rig = clear();
+    rig.inventory.retain(|index| *index != 2);
+    let text = Operator::new(&rig, "root@db1").plan(&enable()).expect_err("refused").to_string();
+    assert!(text.contains("1 members are not in the inventory"), "{text}");
+}
