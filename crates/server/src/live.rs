@@ -684,6 +684,16 @@ impl WriteNode for LiveNode {
         })
     }
 
+    fn set_provider_options(&mut self, options: &str) -> Result<(), NodeError> {
+        if options.contains(['\'', '\\']) {
+            return Err(NodeError::Refused {
+                node: self.spec.name.clone(),
+                why: format!("the provider options {options:?} are not written into a statement"),
+            });
+        }
+        self.run(&format!("SET GLOBAL wsrep_provider_options='{options}'"))
+    }
+
     fn reload_tls(&mut self) -> Result<(), NodeError> {
         // Source: on a Galera node FLUSH SSL reloads the provider's certificate too; LOCAL keeps it out of the binlog
         // (seen on 10.11.19). A node without client TLS has only the provider's switch.

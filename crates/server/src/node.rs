@@ -282,6 +282,8 @@ pub trait WriteNode: ReadNode + WriteMember {
     /// Takes the node out of service for whoever checks its health: state 2 instead of 4.
     fn set_desync(&mut self, on: bool) -> Result<(), NodeError>;
     fn set_require_secure_transport(&mut self, on: bool) -> Result<(), NodeError>;
+    /// Options of the Galera provider, as `key=value;key=value`, which it takes while it runs.
+    fn set_provider_options(&mut self, options: &str) -> Result<(), NodeError>;
     /// Client and Galera certificates are read again from the same paths.
     fn reload_tls(&mut self) -> Result<(), NodeError>;
     /// A channel connects anew as `tls` says, from where its applier is; nothing of it is lost or read twice.

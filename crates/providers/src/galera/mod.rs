@@ -11,6 +11,7 @@ mod equip;
 mod gossip;
 mod join;
 mod linked;
+mod patience;
 mod plan;
 mod preflight;
 mod quorum;

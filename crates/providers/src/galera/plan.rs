@@ -1,6 +1,6 @@
 //! From a wish and the cluster as it is now to ordered steps.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
 use openssl::sha::sha256;
@@ -10,6 +10,7 @@ use server::{Flavour, GaleraFacts, GaleraState};
 use super::arbitrators::{self, ArbitratorDraft, To};
 use super::draft::{Draft, drafts};
 use super::gossip::{self, Way};
+use super::patience;
 use super::preflight::set_live;
 use super::steps::{AgainParams, DistrustParams, GateParams, RoundParams};
 use crate::accounts::{self, AccountsOf};
@@ -280,6 +281,10 @@ fn enable(
             (step.diff, step.no_op, step.nature.needs) = (diff, no_op, needs);
         }
     }
+    let is_done =
+        drafts.iter().all(|draft| draft.letter == 'S') && voters.iter().all(|voter| voter.letter == 'S');
+    let waits = if galera { patience::of(drafts, drafts.len() + voters.len()) } else { BTreeMap::new() };
+    patience::begin(builder, "E1p", drafts, &waits, is_done)?;
     if galera || clients {
         for draft in drafts.iter_mut().rev() {
             let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
@@ -348,6 +353,7 @@ fn enable(
             arbitrators::round(builder, "E4", voter, To::Tls, false)?;
         }
     }
+    patience::end(builder, "E4p", drafts, &waits, is_done)?;
     if change.has(Noun::Accounts)
         && let Some(draft) = drafts.iter().find(|draft| !clients && !draft.view.offers_client_tls())
     {
@@ -480,6 +486,10 @@ fn disable(
         }
         clients_gate_back(builder);
     }
+    let is_done =
+        drafts.iter().all(|draft| draft.letter == 'P') && voters.iter().all(|voter| voter.letter == 'P');
+    let waits = if galera { patience::of(drafts, drafts.len() + voters.len()) } else { BTreeMap::new() };
+    patience::begin(builder, "D0p", drafts, &waits, is_done)?;
     if galera {
         // First of all here, and so the last one in an undo: see `strict_before_nodes`.
         for voter in voters.iter_mut() {
@@ -528,11 +538,7 @@ fn disable(
                 draft.options.remove_prefix("socket.ssl");
                 draft.options.remove("socket.dynamic");
                 draft.letter = 'P';
-                edits.push(if draft.options.iter().next().is_none() {
-                    draft.unset(&draft.options_key.clone())
-                } else {
-                    draft.set_options()
-                });
+                edits.push(draft.set_or_unset_options());
             }
             if clients {
                 edits.extend(draft.offer_no_tls());
@@ -548,6 +554,7 @@ fn disable(
             arbitrators::round(builder, "D2", voter, To::Plain, true)?;
         }
     }
+    patience::end(builder, "D2p", drafts, &waits, is_done)?;
     if change.has(Noun::Sst) {
         for draft in drafts.iter_mut() {
             let edits = ["tkey", "tcert", "tca", "ssl-mode"]

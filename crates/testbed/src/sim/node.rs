@@ -510,6 +510,19 @@ impl WriteNode for SimNode {
         })
     }
 
+    fn set_provider_options(&mut self, options: &str) -> Result<(), NodeError> {
+        self.change("set provider options", |world| {
+            world.servers[self.index].needs(&["SUPER"])?;
+            let live = world.servers[self.index].live.as_mut().ok_or("gone")?;
+            let mut now = server::ProviderOptions::parse(&live.read_back);
+            for (key, value) in server::ProviderOptions::parse(options).iter() {
+                now.set(key, value);
+            }
+            live.read_back = now.to_string();
+            Ok(())
+        })
+    }
+
     fn reload_tls(&mut self) -> Result<(), NodeError> {
         self.change("reload", |world| {
             world.servers[self.index].needs(&["RELOAD", "CONNECTION_ADMIN"])?;

@@ -317,6 +317,12 @@ impl Server {
         }
     }
 
+    /// `evs.suspect_timeout` of the running one.
+    pub fn suspect_timeout(&self) -> String {
+        let read_back = self.live.as_ref().map_or("", |live| live.read_back.as_str());
+        ProviderOptions::parse(read_back).get("evs.suspect_timeout").unwrap_or_default().to_owned()
+    }
+
     /// What counts from its next start on.
     pub fn upgrade_to_11_8(&mut self) {
         self.makes_certificates = true;
@@ -607,7 +613,7 @@ pub(super) fn is_pair(cert: &[u8], key: &[u8]) -> bool {
 fn read_back(options: &ProviderOptions, speaks: Speaks) -> String {
     let scheme = if speaks == Speaks::Tls { "ssl" } else { "tcp" };
     let mut all = ProviderOptions::parse(
-        "base_port = 4567; evs.keepalive_period = PT1S; evs.suspect_timeout = PT5S; gcache.size = 128M; gmcast.segment = 0; \
+        "base_port = 4567; evs.inactive_timeout = PT15S; evs.keepalive_period = PT1S; evs.suspect_timeout = PT5S; gcache.size = 128M; gmcast.segment = 0; \
          pc.recovery = true; pc.wait_prim_timeout = PT30S; socket.checksum = 2; socket.recv_buf_size = auto; ",
     );
     for (key, value) in options.iter() {

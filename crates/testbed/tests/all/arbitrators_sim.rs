@@ -153,3 +153,34 @@ fn a_node_is_started_only_when_the_others_have_forgotten_the_one_that_it_was() {
     assert!(!logs.contains("same UUID") && !logs.contains("signal 11"), "{logs}");
     assert_eq!((world.letters(), world.violations.clone()), ("PPP".into(), vec![]));
 }
+
+/// Seen on Galera 26.4.23: while a node started among dynamic ones, another one was left out for seconds, and its clients got errors.
+#[test]
+fn nobody_is_left_out_of_a_large_cluster_while_it_is_changed() {
+    let rig = Rig::on(World::grown_cluster_with_arbitrator(SEED, 4, 1));
+    let before = rig.shared.borrow().user_files();
+    let fine = |rig: &Rig, what: &str, letters: &str| {
+        let world = rig.shared.borrow();
+        assert_eq!((world.violations.clone(), world.lost(), world.app.failed), (vec![], vec![], 0), "{what}");
+        assert_eq!(world.letters(), letters, "{what}");
+        for server in world.servers.iter().filter(|server| !server.is_arbitrator) {
+            let text = server.disk.text("/etc/mysql/mariadb.conf.d/60-galera.cnf").expect("there");
+            assert!(!text.contains("evs.suspect_timeout"), "{what}: {text}");
+            assert_eq!(server.suspect_timeout(), "PT5S", "{what}: it waits as long as before");
+        }
+    };
+    let undo = |what: &str, letters: &str| {
+        assert!(rig.resume(Some(Direction::Back)).is_complete(), "{what}");
+        fine(&rig, what, letters);
+    };
+    rig.must(&enable());
+    fine(&rig, "enabled", "SSSSS");
+    undo("enable undone", "PPPPP");
+    assert!(rig.shared.borrow().user_files() == before, "a file is not as it was");
+    rig.must(&enable());
+    let sealed = rig.shared.borrow().user_files();
+    rig.must(&Change::new(Verb::Disable, Noun::ALL));
+    fine(&rig, "disabled", "PPPPP");
+    undo("disable undone", "SSSSS");
+    assert!(rig.shared.borrow().user_files() == sealed, "a file is not as it was");
+}

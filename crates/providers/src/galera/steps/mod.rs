@@ -5,6 +5,7 @@ pub mod arbitrator;
 pub mod distrust;
 pub mod gate;
 pub mod join;
+pub mod patience;
 pub mod round;
 
 pub use again::AgainParams;
@@ -12,4 +13,5 @@ pub use arbitrator::ArbitratorParams;
 pub use distrust::DistrustParams;
 pub use gate::GateParams;
 pub use join::JoinParams;
+pub use patience::PatienceParams;
 pub use round::RoundParams;
