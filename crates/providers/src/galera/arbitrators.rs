@@ -4,6 +4,7 @@ use model::NodeName;
 use server::ProviderOptions;
 use server::arbitrator::OPTIONS;
 
+use super::patience;
 use super::steps::ArbitratorParams;
 use crate::by_hand;
 use crate::draft::{MemberDraft, PlannedEdit};
@@ -72,13 +73,14 @@ impl To {
     }
 }
 
-/// One arbitrator's restart, in a plan that leads it to `to`; `is_down` says that the way leads out of TLS.
+/// One arbitrator's restart, in a plan that leads it to `to`; `is_down` says that the way leads out of TLS, `waits` that the
+/// cluster is so large that it waits longer meanwhile.
 pub fn round(
     builder: &mut Builder,
     prefix: &str,
     draft: &mut ArbitratorDraft,
     to: To,
-    is_down: bool,
+    (is_down, waits): (bool, bool),
 ) -> Result<(), PlanError> {
     let before = draft.letter;
     let changes = to.begins_at(before) || (is_down && to == To::Either && before == 'S');
@@ -95,9 +97,16 @@ pub fn round(
                 }
                 draft.options.set("socket.ssl", "YES");
                 draft.options.set("socket.dynamic", "YES");
+                if waits {
+                    patience::of_dynamic(&mut draft.options);
+                }
             }
-            To::Tls => draft.options.remove("socket.dynamic"),
+            To::Tls => {
+                draft.options.remove("socket.dynamic");
+                patience::of_settled(&mut draft.options);
+            }
             To::Plain => {
+                patience::of_settled(&mut draft.options);
                 draft.options.remove_prefix("socket.ssl");
                 draft.options.remove("socket.dynamic");
             }

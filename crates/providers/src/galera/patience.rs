@@ -4,13 +4,15 @@
 //! Seen on Galera 26.4.23. A dynamic member guesses each new connection in its network thread, for up to 0.75 s. Until a node that starts
 //! is connected with everybody, members do not agree on who is there; after `evs.suspect_timeout` (5 s) they settle it by leaving out whoever
 //! one of them has not heard, and that node is non-Primary for some 4 s (errors 1047 and 1180). With four and five members, beside load, that
-//! came in half of all rolling changes; with 15 s in none of them. Both timeouts can be set on a running node.
+//! came in half of all rolling changes. All members must wait as long: beside an arbitrator that settled it after 5 s, nodes that waited longer
+//! came to no end, and nobody was Primary when `evs.install_timeout` was over. A running node can be told; a running garbd cannot.
 
 use std::collections::BTreeMap;
 
 use model::NodeName;
-use server::GaleraFacts;
+use server::{GaleraFacts, ProviderOptions};
 
+use super::arbitrators::ArbitratorDraft;
 use super::draft::Draft;
 use super::steps::PatienceParams;
 use crate::by_hand;
@@ -21,8 +23,12 @@ use crate::plan::{Builder, PlanError};
 const MEMBERS_MIN: usize = 4;
 
 /// What Galera waits where nobody has set it, and what it waits meanwhile, in seconds.
-const WAITS: [(&str, f64, f64); 2] =
-    [("evs.inactive_timeout", 15.0, 30.0), ("evs.suspect_timeout", 5.0, 15.0)];
+const WAITS: [(&str, f64, f64); 3] = [
+    ("evs.inactive_timeout", 15.0, 30.0),
+    ("evs.suspect_timeout", 5.0, 15.0),
+    // Half of the first one, if nobody sets it, as it is when the server starts.
+    ("evs.install_timeout", 7.5, 15.0),
+];
 
 /// Of one node.
 pub struct Patience {
@@ -57,9 +63,10 @@ fn joined<'o>(options: impl IntoIterator<Item = (&'static str, &'o str)>) -> Str
     options.into_iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(";")
 }
 
-/// The nodes that wait less than is needed, or nobody in a small cluster. One whose timeouts cannot be read is left as it is.
-pub fn of(drafts: &[Draft], members: usize) -> BTreeMap<NodeName, Patience> {
-    if members < MEMBERS_MIN {
+/// The nodes that wait less than is needed; nobody in a small cluster, or beside an arbitrator that would not wait so long. A node whose
+/// timeouts cannot be read is left as it is.
+pub fn of(drafts: &[Draft], voters: &[ArbitratorDraft]) -> BTreeMap<NodeName, Patience> {
+    if drafts.len() + voters.len() < MEMBERS_MIN || !voters.iter().all(will_wait) {
         return BTreeMap::new();
     }
     drafts.iter().filter_map(|draft| Some((draft.name.clone(), of_node(draft)?))).collect()
@@ -70,13 +77,20 @@ fn of_node(draft: &Draft) -> Option<Patience> {
     let (mut own, mut before, mut meanwhile, mut after) = (vec![], vec![], vec![], vec![]);
     for (key, default_s, wait_s) in WAITS {
         let now = live.get(key)?.to_owned();
-        let in_file = draft.options.get(key).map(str::to_owned);
-        let from_file = in_file.clone().unwrap_or_else(|| format!("PT{default_s}S"));
-        seconds(&from_file)?;
-        if seconds(&now)? < wait_s {
-            meanwhile.push((key, format!("PT{wait_s}S")));
+        let wait = format!("PT{wait_s}S");
+        // What an abandoned change has left is nobody's own.
+        let in_file = draft.options.get(key).filter(|value| *value != wait).map(str::to_owned);
+        let is_left = draft.options.get(key).is_some_and(|value| value == wait);
+        let afterwards = match &in_file {
+            Some(own) => own.clone(),
+            None if now == wait => format!("PT{default_s}S"),
+            None => now.clone(),
+        };
+        seconds(&afterwards)?;
+        if is_left || seconds(&now)? < wait_s {
+            meanwhile.push((key, wait));
             before.push((key, now));
-            after.push((key, from_file));
+            after.push((key, afterwards));
             own.push((key, in_file));
         }
     }
@@ -84,6 +98,31 @@ fn of_node(draft: &Draft) -> Option<Patience> {
         joined(options.iter().map(|(key, value)| (*key, value.as_str())))
     };
     (!meanwhile.is_empty()).then(|| Patience { before: text(&before), after: text(&after), own, meanwhile })
+}
+
+fn will_wait(voter: &ArbitratorDraft) -> bool {
+    let has_ours =
+        WAITS.iter().all(|(key, _, wait_s)| voter.options.get(key) == Some(format!("PT{wait_s}S").as_str()));
+    let has_none = || WAITS.iter().all(|(key, ..)| voter.options.get(key).is_none());
+    has_ours || (voter.letter != 'D' && has_none())
+}
+
+/// An arbitrator waits so while it is dynamic, which is as long as a node is; its own timeouts, if it has any, are left to it.
+pub fn of_dynamic(options: &mut ProviderOptions) {
+    if WAITS.iter().all(|(key, ..)| options.get(key).is_none()) {
+        for (key, _, wait_s) in WAITS {
+            options.set(key, &format!("PT{wait_s}S"));
+        }
+    }
+}
+
+/// It has left that state.
+pub fn of_settled(options: &mut ProviderOptions) {
+    if WAITS.iter().all(|(key, _, wait_s)| options.get(key) == Some(format!("PT{wait_s}S").as_str())) {
+        for (key, ..) in WAITS {
+            options.remove(key);
+        }
+    }
 }
 
 /// Nodes wait longer from here on, also after each restart, on the way back too.

@@ -136,14 +136,6 @@ fn strict_before_nodes(drafts: &[Draft]) -> bool {
     drafts.iter().any(|draft| draft.letter != 'S')
 }
 
-/// From so many members on, another node was seen to fall out for some seconds while one starts among dynamic ones.
-///
-/// # Source
-/// Seen on Galera 26.4.23: dynamic members guess each new connection in the network thread, for up to 0.75 s each ("last inactive check more
-/// than PT1.5S ago", "no messages seen in PT3S"). In rolling disables under load a member was non-Primary for 4 to 6 s in two of three with
-/// five members and in one of two with four.
-const SLOW_DYNAMIC_MEMBERS: usize = 4;
-
 /// What the users of the cluster will notice; nothing of what this change does not do.
 fn impact(steps: &[Step], nodes: usize, voters: &[NodeName]) -> Vec<String> {
     let does = |is: &dyn Fn(&Step) -> bool| steps.iter().any(|step| !step.no_op && is(step));
@@ -186,13 +178,13 @@ fn impact(steps: &[Step], nodes: usize, voters: &[NodeName]) -> Vec<String> {
             "while nodes run with socket.dynamic a link may be cleartext or TLS; the last step verifies every link"
                 .into(),
         );
-        if nodes + voters.len() >= SLOW_DYNAMIC_MEMBERS {
-            impact.push(
-                "socket.dynamic holds up Galera's network thread at each new connection: under load another node was seen to be non-Primary \
-                 for some 4 s while one started, and its clients got errors 1047 and 1180"
-                    .into(),
-            );
-        }
+    }
+    if does(&|step| step.kind == "patience") {
+        impact.push(
+            "until the change has ended, nodes wait 15 s for a member that they do not hear (evs.suspect_timeout): a server that fails \
+             meanwhile holds up writes so long"
+                .into(),
+        );
     }
     if does(&|step| step.kind == "prove") {
         impact
@@ -283,8 +275,15 @@ fn enable(
     }
     let is_done =
         drafts.iter().all(|draft| draft.letter == 'S') && voters.iter().all(|voter| voter.letter == 'S');
-    let waits = if galera { patience::of(drafts, drafts.len() + voters.len()) } else { BTreeMap::new() };
+    let waits = if galera { patience::of(drafts, voters) } else { BTreeMap::new() };
     patience::begin(builder, "E1p", drafts, &waits, is_done)?;
+    if galera {
+        // Before the first node is dynamic, as it is the last one to be strict: it waits as long as they do.
+        let is_early = strict_before_nodes(drafts);
+        for voter in voters.iter_mut() {
+            arbitrators::round(builder, "E2", voter, To::Either, (is_early, !waits.is_empty()))?;
+        }
+    }
     if galera || clients {
         for draft in drafts.iter_mut().rev() {
             let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
@@ -314,10 +313,6 @@ fn enable(
         }
     }
     if galera {
-        let is_early = strict_before_nodes(drafts);
-        for voter in voters.iter_mut() {
-            arbitrators::round(builder, "E2", voter, To::Either, is_early)?;
-        }
         let everywhere = everybody(drafts, voters);
         builder.add(
             "E3".into(),
@@ -350,7 +345,7 @@ fn enable(
     }
     if galera {
         for voter in voters.iter_mut() {
-            arbitrators::round(builder, "E4", voter, To::Tls, false)?;
+            arbitrators::round(builder, "E4", voter, To::Tls, (false, false))?;
         }
     }
     patience::end(builder, "E4p", drafts, &waits, is_done)?;
@@ -488,12 +483,12 @@ fn disable(
     }
     let is_done =
         drafts.iter().all(|draft| draft.letter == 'P') && voters.iter().all(|voter| voter.letter == 'P');
-    let waits = if galera { patience::of(drafts, drafts.len() + voters.len()) } else { BTreeMap::new() };
+    let waits = if galera { patience::of(drafts, voters) } else { BTreeMap::new() };
     patience::begin(builder, "D0p", drafts, &waits, is_done)?;
     if galera {
         // First of all here, and so the last one in an undo: see `strict_before_nodes`.
         for voter in voters.iter_mut() {
-            arbitrators::round(builder, "D1", voter, To::Either, true)?;
+            arbitrators::round(builder, "D1", voter, To::Either, (true, !waits.is_empty()))?;
         }
         let unnamed = gossip::unnamed(world, drafts);
         for draft in gossip::in_order(drafts, &unnamed, Way::Down) {
@@ -551,7 +546,7 @@ fn disable(
     }
     if galera {
         for voter in voters.iter_mut() {
-            arbitrators::round(builder, "D2", voter, To::Plain, true)?;
+            arbitrators::round(builder, "D2", voter, To::Plain, (true, false))?;
         }
     }
     patience::end(builder, "D2p", drafts, &waits, is_done)?;

@@ -191,7 +191,7 @@ impl Place {
         let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
             let settings = client.query(
                 "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('port', 'extra_port', 'admin_port', 'bind_address', \
-                 'wsrep_on')",
+                 'mysqlx_port', 'mysqlx_bind_address', 'wsrep_on')",
             )?;
             let status = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_connected')";
             Ok((settings, client.query(status)?))
@@ -217,9 +217,9 @@ impl Place {
             let (name, value) = (row.at(0).unwrap_or_default(), row.at(1).unwrap_or_default());
             if name == "wsrep_on" {
                 place.is_no_galera = value == "OFF";
-            } else if name == "bind_address" {
+            } else if name == "bind_address" || name == "mysqlx_bind_address" {
                 match bound_to(&value) {
-                    Binds::At(binds) => place.binds = binds,
+                    Binds::At(binds) => place.binds.extend(binds),
                     Binds::Everywhere => place.listens_everywhere = true,
                     Binds::CannotTell(why) => {
                         place.listens_everywhere = true;

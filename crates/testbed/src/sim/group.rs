@@ -342,7 +342,7 @@ impl World {
                 server.local_state = 1;
                 self.log(joiner, "Note", "WSREP: Shifting OPEN -> PRIMARY");
                 self.tell_of(joiner, &members);
-                self.leave_one_out(joiner, &members);
+                self.leave_one_out(&members);
                 self.set_view(&members.clone());
                 self.begin_transfer(joiner);
             }
