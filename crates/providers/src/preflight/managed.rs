@@ -7,7 +7,7 @@ use host::{HostError, ReadHost};
 use model::{NodeName, Plan, Step};
 use server::options::Setting;
 
-use super::{Problem, Seen, problem};
+use super::{Cause, Problem, Seen, problem};
 use crate::edit::{Edit, FileEdit, Form, outcome};
 use crate::world::World;
 
@@ -59,12 +59,15 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         let Ok(node) = world.node(name) else { continue };
         let Ok(effective) = node.effective() else { continue };
         let Some(setting) = topology.anchor(&effective) else {
-            problems.push(problem(
-                name,
-                format!("no option file sets {}", topology.anchors().join(" or ")),
-                format!("{} and what it includes were read", node.spec().defaults_file.display()),
-                "name the right defaults_file in the inventory",
-            ));
+            problems.push(
+                problem(
+                    name,
+                    format!("no option file sets {}", topology.anchors().join(" or ")),
+                    format!("{} and what it includes were read", node.spec().defaults_file.display()),
+                    "name the right defaults_file in the inventory",
+                )
+                .because_of(Cause::OfFiles),
+            );
             continue;
         };
         let marked = match mark_of(node.host(), &setting.file, FILE_BYTES_MAX) {
