@@ -132,7 +132,7 @@ impl Marked {
                  is finished, and add --accept-managed"
             ),
         );
-        found.managed = Some(file.to_owned());
+        found.managed = Some(file.into());
         found
     }
 }
@@ -147,10 +147,7 @@ fn config_map_of(host: &dyn ReadHost, file: &Path) -> Result<Option<String>, Hos
             return Ok(Some(format!("{} is a mounted ConfigMap: it has {CONFIG_MAP} in it", dir.display())));
         }
         // What a link says is meant from where the link lies.
-        let (next, link) = match next_of(host, &at)? {
-            Some(both) => both,
-            None => return Ok(None),
-        };
+        let Some((next, link)) = next_of(host, &at)? else { return Ok(None) };
         if is_in(&next) {
             return Ok(Some(format!(
                 "{} points into a mounted ConfigMap: {}",

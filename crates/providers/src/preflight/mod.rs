@@ -13,7 +13,7 @@ pub mod services;
 pub mod tls_library;
 pub mod trust_files;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use model::{Change, NodeName};
 use server::{NodeError, NodeView};
@@ -39,7 +39,7 @@ pub struct Problem {
     pub why: String,
     pub next: String,
     /// The file, where it is that another tool writes it: what the file has to have is told too, once that is planned.
-    pub managed: Option<PathBuf>,
+    pub managed: Option<Box<Path>>,
     pub cause: Cause,
 }
 

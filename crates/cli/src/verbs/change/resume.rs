@@ -83,7 +83,9 @@ pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
         confirm_what("undo", &one.plan, &what, &steps, args.yes.yes.as_deref())?;
         // A person at a terminal has read them with the question.
         if args.yes.yes.is_some() {
-            cleartext_after(&one).iter().for_each(|line| show::tell(line));
+            for line in cleartext_after(&one) {
+                show::tell(&line);
+            }
         }
     }
     let settings =
