@@ -364,6 +364,11 @@ pub fn with_joiner(mut cluster: Cluster) -> Result<Cluster, OpsError> {
     Ok(cluster)
 }
 
+/// What the undo of `plan` leaves in cleartext, for people.
+pub fn cleartext_after_undo(plan: &Plan) -> Vec<String> {
+    providers::cleartext_after_undo(&plan.change)
+}
+
 /// What is left for a person to do once `joiner` is a member.
 pub fn notes_of_join(access: &dyn ClusterAccess, joiner: &NodeName) -> Vec<String> {
     providers::notes_of_join(&mut access.nodes(), joiner)

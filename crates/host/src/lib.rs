@@ -22,6 +22,9 @@ pub use local::Local;
 pub use remote::push::PushedProgram;
 pub use remote::{AgentProgram, Remote, SharedHost, SshTarget};
 
+/// How a text begins of a machine that could not be asked: ssh does not get there, or sealion does not run there.
+pub const NO_AGENT: &str = "nothing could be asked of";
+
 #[derive(Debug, Error)]
 pub enum HostError {
     #[error("{what} {}: {source}", path.display())]
@@ -38,7 +41,7 @@ pub enum HostError {
     #[error("{host} cannot be reached, or did not answer, so what became of it is not known: {why}")]
     Lost { host: String, why: String },
     /// Nobody was there to ask: what was wished is not done.
-    #[error("nothing could be asked of {host}: {why}")]
+    #[error("{NO_AGENT} {host}: {why}")]
     NoAgent { host: String, why: String },
 }
 

@@ -104,7 +104,7 @@ struct Row {
     inode: Option<u64>,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Socket {
     Listens(SocketAddr),
     Connected(Connection),

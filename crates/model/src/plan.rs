@@ -83,7 +83,12 @@ impl std::str::FromStr for Noun {
     type Err = String;
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         Self::KNOWN.into_iter().find(|noun| noun.to_string() == word).ok_or_else(|| {
-            format!("\"{word}\" is not something sealion can change; it knows galera, sst, replication, clients, require-tls, accounts and ca")
+            let known: Vec<String> = Self::KNOWN.iter().map(ToString::to_string).collect();
+            let meant = crate::text::meant(word, known.iter().map(String::as_str));
+            format!(
+                "\"{word}\" is not something sealion can change; it knows galera, sst, replication, clients, require-tls, accounts and ca{}",
+                meant.map_or_else(String::new, |one| format!("; did you mean {one}?"))
+            )
         })
     }
 }

@@ -33,6 +33,43 @@ pub fn subjects(all: &[&str]) -> String {
     }
 }
 
+/// The known word that somebody may have meant: one or two letters are other, missing, too many, or changed places.
+pub fn meant<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    // Longer than any word that is known, with two letters more.
+    const CHARS_MAX: usize = 32;
+    let word: Vec<char> = word.chars().take(CHARS_MAX + 1).collect();
+    if word.len() > CHARS_MAX {
+        return None;
+    }
+    let near = known.into_iter().map(|one| (edits(&word, &one.chars().collect::<Vec<char>>()), one));
+    // Of a word of three letters two are most of it.
+    near.filter(|(edits, one)| *edits <= 2 && *edits * 2 < one.chars().count().max(3))
+        .min()
+        .map(|(_, one)| one)
+}
+
+/// How many letters have to be changed, put in, taken out or exchanged with their neighbour.
+fn edits(a: &[char], b: &[char]) -> usize {
+    let (mut before_last, mut last): (Vec<usize>, Vec<usize>) = (vec![], (0..=b.len()).collect());
+    for (at, char) in a.iter().enumerate() {
+        let mut row = vec![at + 1];
+        for (to, other) in b.iter().enumerate() {
+            let cell = |row: &[usize], to: usize| row.get(to).copied().unwrap_or(usize::MAX);
+            let mut least = (cell(&last, to) + usize::from(char != other))
+                .min(cell(&last, to + 1).saturating_add(1))
+                .min(cell(&row, to).saturating_add(1));
+            let are_exchanged =
+                at > 0 && to > 0 && a.get(at - 1) == Some(other) && b.get(to - 1) == Some(char);
+            if are_exchanged {
+                least = least.min(cell(&before_last, to - 1).saturating_add(1));
+            }
+            row.push(least);
+        }
+        (before_last, last) = (last, row);
+    }
+    last.last().copied().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +93,24 @@ mod tests {
         assert_eq!(subjects(&["n1", "n2"]), "n1, n2");
         assert_eq!(subjects(&["client client-n1", "client client-n2"]), "client-n1, client-n2");
         assert_eq!(subjects(&["n1", "galera n1-n2"]), "n1, galera n1-n2");
+    }
+
+    #[test]
+    fn a_word_is_meant_where_little_of_it_is_other() {
+        let known = ["galera", "sst", "replication", "clients", "require-tls", "accounts", "ca"];
+        for (word, expected) in [
+            ("sts", Some("sst")),
+            ("sst", Some("sst")),
+            ("glaera", Some("galera")),
+            ("client", Some("clients")),
+            ("require_tls", Some("require-tls")),
+            ("acounts", Some("accounts")),
+            ("cs", None),
+            ("xyz", None),
+            ("", None),
+        ] {
+            assert_eq!(meant(word, known), expected, "{word}");
+        }
+        assert_eq!(meant(&"a".repeat(100_000), known), None);
     }
 }

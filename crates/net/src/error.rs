@@ -9,13 +9,12 @@ use wire::WireError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NetError {
     /// Nobody answers there, or the connection broke.
-    #[error(
-        "cannot reach {endpoint}\n  why:  {why}\n  next: check that the server runs, and check address, port and \
-         firewall"
-    )]
+    #[error("cannot reach {endpoint}\n  why:  {why}\n  next: {}", next_where(*is_of_agent))]
     Unreachable {
         endpoint: String,
         why: String,
+        /// Nobody was there who could have dialled it on its machine.
+        is_of_agent: bool,
         /// Nothing listens there: the connection was refused (`ECONNREFUSED`).
         is_refused: bool,
     },
@@ -44,6 +43,14 @@ pub enum NetError {
     /// We were called wrongly: a file that is not there, options that contradict each other.
     #[error("cannot use the connection options\n  why:  {why}\n  next: {next}")]
     Usage { why: String, next: &'static str },
+}
+
+fn next_where(is_of_agent: bool) -> &'static str {
+    if is_of_agent {
+        "see that ssh reaches that machine and asks nothing; the node's `ssh` and the table [ssh] of the inventory say how"
+    } else {
+        "check that the server runs, and check address, port and firewall"
+    }
 }
 
 impl NetError {
@@ -132,13 +139,16 @@ impl Doing<'_> {
             return NetError::Tls { endpoint, fault: TlsFault::AfterHandshake, why };
         }
         let is_refused = error.kind() == io::ErrorKind::ConnectionRefused;
-        NetError::Unreachable { endpoint, why: format!("{}: {error}", self.step), is_refused }
+        // The kernel's own ENOTCONN has no text of somebody else in it.
+        let is_of_agent = error.kind() == io::ErrorKind::NotConnected && error.get_ref().is_some();
+        NetError::Unreachable { endpoint, why: format!("{}: {error}", self.step), is_of_agent, is_refused }
     }
 
     pub(crate) fn closed(&self) -> NetError {
         NetError::Unreachable {
             endpoint: self.endpoint.to_owned(),
             why: format!("{}: the server closed the connection", self.step),
+            is_of_agent: false,
             is_refused: false,
         }
     }

@@ -35,6 +35,7 @@ pub use estate::ESTATE;
 pub use galera::{GALERA, JOIN, equip, is_left_to_its_step, notes_of_join};
 pub use left::{give_up, left_as};
 pub use plan::{PlanError, plan, propose};
+pub use plan_parts::cleartext_after_undo;
 pub use preflight::{Problem, preflight};
 pub use replication::REPLICATION;
 pub use world::{Authority, Limits, Part, Recent, World};

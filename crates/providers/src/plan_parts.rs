@@ -33,6 +33,31 @@ pub fn rights(steps: &[Step], sql: &str) -> Vec<String> {
     ]
 }
 
+/// What is not encrypted after these are disabled, whether or not it was before.
+pub fn cleartext_after(change: &Change) -> Vec<String> {
+    let lost = [
+        (Noun::Galera, "afterwards, writesets and IST between the nodes are cleartext"),
+        (Noun::Sst, "afterwards, state snapshot transfers (SST) are cleartext"),
+        (Noun::Replication, "afterwards, what replicas receive is cleartext"),
+        (
+            Noun::Clients,
+            "afterwards, the servers offer no TLS: clients that require it cannot connect, all others use cleartext",
+        ),
+        (Noun::RequireTls, "afterwards, clients may connect in cleartext"),
+        (Noun::Accounts, "afterwards, the accounts may be used in cleartext"),
+    ];
+    lost.into_iter().filter(|(noun, _)| change.has(*noun)).map(|(_, text)| text.to_owned()).collect()
+}
+
+/// What the undo of a change leaves in cleartext, a line each.
+pub fn cleartext_after_undo(change: &Change) -> Vec<String> {
+    if change.verb != Verb::Enable {
+        return vec![];
+    }
+    let unless = |line: String| format!("{line} (unless it was otherwise before that change)");
+    cleartext_after(change).into_iter().map(unless).collect()
+}
+
 /// Those of SQL that a change needs on servers of this flavour.
 pub fn privileges(change: &Change, used_to: Use, flavour: Flavour) -> String {
     let of = |used_to| server::rights::rights(used_to, flavour);

@@ -612,7 +612,7 @@ impl ReadNode for LiveNode {
     fn own_grants(&mut self) -> Result<OwnGrants, NodeError> {
         let mut client = self.connect()?;
         let mut rows = |sql| client.query(sql).map_err(|error| self.error(&error));
-        let account = rows("SELECT CURRENT_USER()")?.scalar().map(|text| text.into_owned());
+        let account = rows("SELECT CURRENT_USER()")?.scalar().map(std::borrow::Cow::into_owned);
         // Seen on MariaDB 10.11.19 and MySQL 9.7.4: without FOR it lists what the active roles add, too.
         let grants = rows("SHOW GRANTS")?;
         let lines: Vec<_> = grants.iter().filter_map(|row| row.at(0)).collect();

@@ -726,18 +726,23 @@ fn bad_name(name: &str, chars_max: usize, more: &str) -> Option<String> {
     Some(format!("it contains {odd:?}"))
 }
 
+/// Why a file that holds a secret is not one: others may read it.
+fn read_by_others(facts: &fs::Metadata) -> Option<String> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = facts.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then(|| format!("others may read it (mode {mode:o})"))
+}
+
+const MAKE_PRIVATE: &str = "chmod 600 it, and change the secret if others were on this machine";
+
 /// The first line of a file that only its owner may read.
 pub fn read_secret(path: &Path, what: &str) -> Result<SecretString, OpsError> {
-    use std::os::unix::fs::PermissionsExt;
     let refuse = |why: String, next: &str| {
         OpsError::usage(format!("cannot use the {what} file {}", path.display()), why, next)
     };
     let facts = fs::metadata(path).map_err(|error| refuse(error.to_string(), "check the path"))?;
-    if facts.permissions().mode() & 0o077 != 0 {
-        return Err(refuse(
-            format!("others may read it (mode {:o})", facts.permissions().mode() & 0o777),
-            "chmod 600 it, and change the secret if others were on this machine",
-        ));
+    if let Some(why) = read_by_others(&facts) {
+        return Err(refuse(why, MAKE_PRIVATE));
     }
     let text = secrecy::SecretBox::new(Box::new(
         fs::read_to_string(path).map_err(|error| refuse(error.to_string(), "it must be one line of text"))?,
@@ -940,16 +945,25 @@ pub fn login_from(path: &Path) -> Result<ConnectOptions, OpsError> {
     let mut login = ConnectOptions { tls: TlsOptions::default(), ..ConnectOptions::default() };
     login.user = get("user").unwrap_or_else(|| "root".into());
     login.password = get("password").map(SecretString::from);
+    if login.password.is_some()
+        && let Some(why) = fs::metadata(path).ok().and_then(|facts| read_by_others(&facts))
+    {
+        return Err(refuse(why, MAKE_PRIVATE));
+    }
     Ok(login)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn read(text: &str) -> Result<Cluster, OpsError> {
         let dir = tempfile::tempdir().expect("tmp");
-        fs::write(dir.path().join("c.cnf"), "[client]\nuser=sealion\npassword=pw\n").expect("writable");
+        let login = dir.path().join("c.cnf");
+        fs::write(&login, "[client]\nuser=sealion\npassword=pw\n").expect("writable");
+        fs::set_permissions(&login, fs::Permissions::from_mode(0o600)).expect("ours");
         let path = dir.path().join("sealion.toml");
         fs::write(&path, text).expect("writable");
         Cluster::read(&path)
@@ -957,6 +971,25 @@ mod tests {
 
     const HEAD: &str =
         "[cluster]\nname='c'\nca_dir='ca'\nstate_dir='state'\n[login]\ndefaults_file='c.cnf'\n";
+
+    #[test]
+    fn a_password_that_others_may_read_is_refused_as_any_secret_is() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let path = dir.path().join("login.cnf");
+        let mode = |text: &str, mode: u32| {
+            fs::write(&path, text).expect("ours");
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("ours");
+            login_from(&path).map(|login| login.user).map_err(|error| error.to_string())
+        };
+        let with_password = "[client]\nuser=a\npassword=pw\n";
+        for others in [0o644, 0o640, 0o604] {
+            let error = mode(with_password, others).expect_err("others may read it");
+            assert!(error.contains(&format!("mode {others:o}")) && error.contains("chmod 600"), "{error}");
+            assert!(!error.contains("pw\n"), "{error}");
+        }
+        assert_eq!(mode(with_password, 0o600), Ok("a".into()));
+        assert_eq!(mode("[client]\nuser=a\n", 0o644), Ok("a".into()), "nothing is secret in it");
+    }
 
     #[test]
     fn defaults_are_debians_and_paths_count_from_the_file() {

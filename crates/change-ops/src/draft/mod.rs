@@ -24,8 +24,18 @@ pub fn draft(cluster: &Cluster, login_file: Option<&Path>, trusts_found: bool) -
         .first()
         .ok_or_else(|| OpsError::usage("no server was named", "-h and -S are not given", "give -h HOST"))?;
     let named = survey::ask(&cluster.login_at(node), node.port).map_err(|error| {
+        let what = match error {
+            // Source: MySQL's error reference, ER_ACCESS_DENIED_*: a login that is refused. MariaDB has the same numbers.
+            net::NetError::Refused { code: 1044 | 1045 | 1698 | 3118 | 4151, .. } => {
+                format!("{} does not let {} in", node.name, cluster.login.user)
+            }
+            net::NetError::Unreachable { .. } | net::NetError::TimedOut { .. } => {
+                format!("{} cannot be reached", node.name)
+            }
+            _ => format!("{} does not say what it is a member of", node.name),
+        };
         OpsError::cannot_look(
-            format!("{} does not say what it is a member of", node.name),
+            what,
             error.in_one_line(),
             "check host, port, user and password (as for mariadb), then run the same command again",
         )

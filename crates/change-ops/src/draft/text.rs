@@ -54,10 +54,22 @@ pub fn text(survey: &Survey, login_file: Option<&Path>) -> String {
     out += "ca_dir = \"sealion/ca\"\nstate_dir = \"sealion/state\"\nca_passphrase_file = \"sealion/ca-passphrase\"\n";
     out += "\n[login]\n";
     let place = login_file.map_or_else(|| "sealion/login.cnf".to_owned(), |path| path.display().to_string());
-    if login_file.is_none() {
-        out += "# CHECK: create this file (mode 0600): [client], user=..., password=...\n";
-    }
+    out += if login_file.is_none() {
+        "# CHECK: create this file (mode 0600): [client], user=..., password=... of an account that has what this prints: sealion grants\n"
+    } else {
+        "# CHECK: this file has the mode 0600, and its account what this prints: sealion grants\n"
+    };
     out += &format!("defaults_file = {}\n", quoted(&place));
+    if survey
+        .servers
+        .iter()
+        .flat_map(|server| &server.places)
+        .chain(survey.unreached.iter().map(|one| &one.place))
+        .any(is_elsewhere)
+    {
+        out += "\n# How ssh reaches the other machines, where `ssh DESTINATION` alone does not. Files by their whole path:\n\
+                # [ssh]\n# command = [\"ssh\", \"-F\", \"/home/dba/.ssh/config\"]\n# sudo = true  # the agent becomes root there by sudo -n\n";
+    }
     for node in nodes(survey, &names) {
         out += "\n";
         let table = table(&node);

@@ -62,6 +62,12 @@ pub enum AgentProgram {
 }
 
 impl SshTarget {
+    /// What a person runs to see whether ssh gets there, with the options that it is started with.
+    fn tried_by_hand(&self) -> String {
+        let words = self.ssh.iter().chain([&self.destination]).map(|word| quoted(word));
+        words.chain(["true".to_owned()]).collect::<Vec<_>>().join(" ")
+    }
+
     /// The command that leads to an agent which is installed at `agent`.
     fn command(&self, agent: &Path, mode: AgentMode) -> Vec<String> {
         let mode = if mode == AgentMode::Write { "--write" } else { "--read" };

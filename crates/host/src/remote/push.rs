@@ -213,7 +213,7 @@ impl Pusher {
         let sum = digested.sha256_hex.as_str();
         let not_there = |why: String| format!("sealion could not be copied to it: {why}; {INSTALL}");
         let failed = |failure: Failure| match failure {
-            Failure::OfSsh(why) => format!("{why}; test it: ssh {} true", target.destination),
+            Failure::OfSsh(why) => format!("{why}; test it: {}", target.tried_by_hand()),
             Failure::There(why) => not_there(why),
         };
         let checked = run(&shell(target, CHECK, &[&name, sum]), None, CHECK_MAX).map_err(failed)?;

@@ -372,6 +372,8 @@ fn words_reach_the_far_shell_as_they_are() {
     assert_eq!(words.last().expect("words"), r"exec '/opt/it'\''s here/sealion' agent --read");
     let at = words.iter().position(|word| word == "--").expect("options end");
     assert_eq!(words.get(at + 1).map(String::as_str), Some("db1"));
+    // A newcomer was told to test another way than the one that failed.
+    assert_eq!(target.tried_by_hand(), "ssh -F '/tmp/a b' db1 true");
 }
 
 #[test]

@@ -485,6 +485,7 @@ impl Client {
                 endpoint: self.channel.endpoint.to_string(),
                 why: "an earlier statement on this connection was aborted, so its responses can no longer be assigned"
                     .to_owned(),
+                is_of_agent: false,
                 is_refused: false,
             });
         }

@@ -20,8 +20,8 @@ use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
-    ALREADY_DONE, NO_RESTART, clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate,
-    only_rotated, privileges, prove, require, requires_tls, retire, rights,
+    ALREADY_DONE, NO_RESTART, cleartext_after, clients_gate, clients_gate_back, key_files, new_certificate,
+    nothing_to_rotate, only_rotated, privileges, prove, require, requires_tls, retire, rights,
 };
 use crate::proxies;
 use crate::replication;
@@ -191,20 +191,6 @@ fn impact(steps: &[Step], nodes: usize, voters: &[NodeName]) -> Vec<String> {
             .push("test rows (canaries) are written to the schema sealion_canary, and removed again".into());
     }
     impact
-}
-
-/// What is not encrypted after this change, whether or not it was before.
-fn cleartext_after(change: &Change) -> Vec<String> {
-    let lost = [
-        (Noun::Galera, "afterwards, writesets and IST between the nodes are cleartext"),
-        (Noun::Sst, "afterwards, state snapshot transfers (SST) are cleartext"),
-        (
-            Noun::Clients,
-            "afterwards, the servers offer no TLS: clients that require it cannot connect, all others use cleartext",
-        ),
-        (Noun::RequireTls, "afterwards, clients may connect in cleartext"),
-    ];
-    lost.into_iter().filter(|(noun, _)| change.has(*noun)).map(|(_, text)| text.to_owned()).collect()
 }
 
 /// The runbook of one restart, on the node itself.

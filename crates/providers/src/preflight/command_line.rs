@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::NodeName;
 
-use super::{Problem, Seen, problem};
+use super::{Cause, Problem, Seen, problem};
 use crate::world::World;
 
 /// Beside the topology's anchors.
@@ -79,6 +79,7 @@ fn other_file(name: &NodeName, ours: &Path, command_line: &[String]) -> Option<P
             ),
             "name the server's file in the inventory",
         )
+        .because_of(Cause::WrongFile)
     })
 }
 

@@ -7,7 +7,7 @@ use host::{HostError, ReadHost};
 use model::{NodeName, Plan, Step};
 use server::options::Setting;
 
-use super::{Problem, Seen, problem};
+use super::{Cause, Problem, Seen, problem};
 use crate::edit::{Edit, FileEdit, Form, outcome};
 use crate::world::World;
 
@@ -59,12 +59,15 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         let Ok(node) = world.node(name) else { continue };
         let Ok(effective) = node.effective() else { continue };
         let Some(setting) = topology.anchor(&effective) else {
-            problems.push(problem(
-                name,
-                format!("no option file sets {}", topology.anchors().join(" or ")),
-                format!("{} and what it includes were read", node.spec().defaults_file.display()),
-                "name the right defaults_file in the inventory",
-            ));
+            problems.push(
+                problem(
+                    name,
+                    format!("no option file sets {}", topology.anchors().join(" or ")),
+                    format!("{} and what it includes were read", node.spec().defaults_file.display()),
+                    "name the right defaults_file in the inventory",
+                )
+                .because_of(Cause::OfFiles),
+            );
             continue;
         };
         let marked = match mark_of(node.host(), &setting.file, FILE_BYTES_MAX) {
@@ -129,7 +132,7 @@ impl Marked {
                  is finished, and add --accept-managed"
             ),
         );
-        found.managed = Some(file.to_owned());
+        found.managed = Some(file.into());
         found
     }
 }
@@ -144,10 +147,7 @@ fn config_map_of(host: &dyn ReadHost, file: &Path) -> Result<Option<String>, Hos
             return Ok(Some(format!("{} is a mounted ConfigMap: it has {CONFIG_MAP} in it", dir.display())));
         }
         // What a link says is meant from where the link lies.
-        let (next, link) = match next_of(host, &at)? {
-            Some(both) => both,
-            None => return Ok(None),
-        };
+        let Some((next, link)) = next_of(host, &at)? else { return Ok(None) };
         if is_in(&next) {
             return Ok(Some(format!(
                 "{} points into a mounted ConfigMap: {}",

@@ -1,6 +1,7 @@
 //! Why a change may not be done, all reasons at once, before anything is touched. One check a file. Here are those that
 //! several providers make; each topology has a register of its own, in the order in which reasons are shown.
 
+pub mod address;
 pub mod clocks;
 pub mod command_line;
 pub mod elsewhere;
@@ -12,13 +13,24 @@ pub mod services;
 pub mod tls_library;
 pub mod trust_files;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use model::{Change, NodeName};
 use server::{NodeError, NodeView};
 
 use crate::estate;
 use crate::world::World;
+
+/// How a reason hangs together with others of its subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Cause {
+    #[default]
+    Own,
+    /// The inventory names an option file that the server does not read: what that file says or lacks follows from it.
+    WrongFile,
+    /// It is what the option files say or lack.
+    OfFiles,
+}
 
 /// One reason, for one subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +40,15 @@ pub struct Problem {
     pub why: String,
     pub next: String,
     /// The file, where it is that another tool writes it: what the file has to have is told too, once that is planned.
-    pub managed: Option<PathBuf>,
+    pub managed: Option<Box<Path>>,
+    pub cause: Cause,
+}
+
+impl Problem {
+    #[must_use]
+    pub(crate) fn because_of(self, cause: Cause) -> Self {
+        Self { cause, ..self }
+    }
 }
 
 impl std::fmt::Display for Problem {
@@ -103,6 +123,28 @@ fn of_part(world: &mut World<'_>, change: &Change) -> Vec<Problem> {
             break;
         }
     }
+    with_causes_once(problems)
+}
+
+/// What follows from another reason is left out; one cause of several subjects is told once.
+fn with_causes_once(all: Vec<Problem>) -> Vec<Problem> {
+    let wrong: Vec<String> =
+        all.iter().filter(|one| one.cause == Cause::WrongFile).map(|one| one.subject.clone()).collect();
+    let mut problems: Vec<Problem> = Vec::new();
+    for one in all {
+        if one.cause == Cause::OfFiles && wrong.contains(&one.subject) {
+            continue;
+        }
+        let is_same = |other: &&mut Problem| {
+            one.cause == Cause::WrongFile
+                && (&other.cause, &other.what, &other.why, &other.next)
+                    == (&one.cause, &one.what, &one.why, &one.next)
+        };
+        match problems.iter_mut().find(is_same) {
+            Some(same) => same.subject = format!("{}, {}", same.subject, one.subject),
+            None => problems.push(one),
+        }
+    }
     problems
 }
 
@@ -118,12 +160,14 @@ pub fn problem(
         why: one_reason(&why.into()),
         next: next.into(),
         managed: None,
+        cause: Cause::Own,
     }
 }
 
 /// Every check that reads option files says it in the same words, so that it is told once.
 pub fn unreadable_options(name: &NodeName, error: &NodeError) -> Problem {
     problem(name, "its option files cannot be read", error.unnamed(), "fix the file, then try again")
+        .because_of(Cause::OfFiles)
 }
 
 /// A node that does not answer, or lets nobody in.
@@ -140,6 +184,12 @@ pub fn not_answering(name: &NodeName, error: &NodeError) -> Problem {
             "the login does not work",
             why,
             "check user and password in the option file that the inventory names",
+        ),
+        _ if error.to_string().contains(host::NO_AGENT) => problem(
+            name,
+            "its machine cannot be reached by ssh",
+            error.to_string(),
+            "see that ssh gets there and asks nothing; the node's `ssh` and the table [ssh] of the inventory say how",
         ),
         _ => problem(
             name,

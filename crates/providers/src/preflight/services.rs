@@ -44,6 +44,7 @@ pub fn look(world: &mut World<'_>, plan: &Plan) -> (Vec<Problem>, Vec<String>) {
     (problems, told)
 }
 
+#[derive(Clone, Copy)]
 enum Command<'s> {
     Unit(&'s str),
     Program(&'s str),

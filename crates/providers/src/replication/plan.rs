@@ -18,8 +18,8 @@ use crate::draft::{MemberDraft, NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
-    ALREADY_DONE, NO_RESTART, clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate,
-    only_rotated, prove, require, requires_tls, retire, rights,
+    ALREADY_DONE, NO_RESTART, cleartext_after, clients_gate, clients_gate_back, key_files, new_certificate,
+    nothing_to_rotate, only_rotated, prove, require, requires_tls, retire, rights,
 };
 use crate::rollover;
 use crate::world::World;
@@ -302,18 +302,6 @@ fn impact(steps: &[Step], drafts: &[Draft]) -> Vec<String> {
         );
     }
     impact
-}
-
-fn cleartext_after(change: &Change) -> Vec<String> {
-    let lost = [
-        (Noun::Replication, "afterwards, what replicas receive is cleartext"),
-        (
-            Noun::Clients,
-            "afterwards, the servers offer no TLS: clients that require it cannot connect, all others use cleartext",
-        ),
-        (Noun::RequireTls, "afterwards, clients may connect in cleartext"),
-    ];
-    lost.into_iter().filter(|(noun, _)| change.has(*noun)).map(|(_, text)| text.to_owned()).collect()
 }
 
 fn enable(

@@ -85,7 +85,9 @@ pub(super) fn share_addresses(places: &mut [Place]) {
     let of = |place: &Place| place.sockets.as_ref().map(|all| all.addresses.clone()).unwrap_or_default();
     for place in &*places {
         let all: BTreeSet<IpAddr> = of(place).into_iter().chain(place.addresses.iter().copied()).collect();
-        all.into_iter().for_each(|address| *count.entry(address).or_default() += 1);
+        for address in all {
+            *count.entry(address).or_default() += 1;
+        }
     }
     for place in places {
         let mut own = of(place);

@@ -155,7 +155,8 @@ impl<'s> Seeing<'s> {
         client: SocketAddr,
         server: SocketAddr,
     ) -> Option<FlowLink> {
-        if !self.is_a_members(flow, client) {
+        // Where it listens somebody else has dialled.
+        if listens_for(dialler, client.port()).is_some() || !self.is_a_members(flow, client) {
             return None;
         }
         let is_usual = server.port() == dialler.galera_port;

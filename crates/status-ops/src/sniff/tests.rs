@@ -388,6 +388,12 @@ fn whose_link_it_is_is_asked_of_the_machine() {
     assert_eq!(carried(&listens, vec![long(dialled.1, dialled.0, 0)]), plain("galera 10.0.0.9-n1"));
     assert!(ports_of(&listens).contains(&7000));
 
+    // Whoever has dialled one of its own ports is a client, also with a canary, and from an address that sorts before its own.
+    let client = ("10.0.0.1:3306", "10.0.0.0:1007");
+    let mut with_client = places(&[client], &[], &[3306]);
+    with_client[0].counts_strangers = true;
+    assert_eq!(carried(&with_client, vec![long(client.1, client.0, 1)]), plain("client client-n1"));
+
     // (b) Neither address is in the inventory, and one end is its process'.
     let far_ends = ("192.168.7.1:1004", "192.168.7.9:4567");
     let other_network = places(&[far_ends], &[], &[]);

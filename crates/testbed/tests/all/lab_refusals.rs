@@ -358,11 +358,73 @@ fn the_command_itself(lab: &RealLab) {
     assert!(plan.stdout.contains(told) && !plan.stdout.contains("read_only"), "{plan}");
     set("n3", "SET GLOBAL max_connections=200");
 
+    the_account_and_the_commands(lab);
+
     lab.now("an inventory with a typing mistake");
     let broken = lab.home().join("broken.toml");
     std::fs::write(&broken, "[cluster]\nnaem = 'x'\n").expect("writable");
     let name = broken.display().to_string();
     refused(lab, BAD_INPUT, &[&name, "line 2"], || lab.run(&["enable", "--inventory", &name]));
+}
+
+fn the_account_and_the_commands(lab: &RealLab) {
+    lab.now("an account that lacks a privilege");
+    let inventory = || lab.dir.join("sealion.toml");
+    let mut root = lab.root("n1");
+    for statement in [
+        "CREATE ROLE lesser_role",
+        "CREATE USER lesser@'%' IDENTIFIED BY 'lesser-secret'",
+        // As `sealion grants` prints them, some by a role, but for one.
+        "GRANT PROCESS, REPLICA MONITOR ON *.* TO lesser_role",
+        "GRANT lesser_role TO lesser@'%'",
+        "SET DEFAULT ROLE lesser_role FOR lesser@'%'",
+        "GRANT RELOAD ON *.* TO lesser@'%'",
+        "GRANT SELECT ON performance_schema.threads TO lesser@'%'",
+        "GRANT ALL ON sealion_canary.* TO lesser@'%'",
+    ] {
+        root.execute(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
+    }
+    let login = lab.dir.join("lesser.cnf");
+    std::fs::write(&login, "[client]\nuser=lesser\npassword=lesser-secret\n").expect("ours");
+    {
+        let _back = PutBack::edit(inventory(), |text| text.replace("\"operator.cnf\"", "\"lesser.cnf\""));
+        let mode =
+            |bits| std::fs::set_permissions(&login, std::fs::Permissions::from_mode(bits)).expect("ours");
+        mode(0o644);
+        refused(lab, BAD_INPUT, &["lesser.cnf", "mode 644", "chmod 600"], || lab.run(&["plan", "enable"]));
+        mode(0o600);
+        let statement = "GRANT SUPER ON *.* TO 'lesser'@'%';";
+        let words =
+            ["n1:", "n2:", "n3:", "'lesser'@'%' lacks privileges", statement, "sealion grants enable"];
+        let said = enable_refused(lab, &words);
+        let others = ["PROCESS", "REPLICA MONITOR", "RELOAD", "performance_schema", "sealion_canary"];
+        assert!(others.iter().all(|has| !said.stderr.contains(has)), "it has these\n{said}");
+        // Who only plans is told.
+        let plan = lab.run(&["plan", "enable"]).exits(0);
+        assert!(plan.stdout.contains(statement), "{plan}");
+    }
+    for statement in ["DROP USER lesser@'%'", "DROP ROLE lesser_role"] {
+        root.execute(statement).expect("it was made");
+    }
+    std::fs::remove_file(&login).expect("ours");
+
+    lab.now("a command that cannot be run");
+    {
+        let _back = PutBack::edit(inventory(), |text| {
+            text.replacen("start = [\n    \"", "start = [\n    \"/nowhere", 1)
+        });
+        enable_refused(lab, &["n1:", "its `start` of the inventory cannot be run", "/nowhere"]);
+    }
+
+    lab.now("an inventory that is not the one of the plan");
+    let hash = lab.plan_hash("enable");
+    {
+        let _back = PutBack::edit(inventory(), |text| {
+            text.replacen("galera_port = ", "names = [\"vip.example.net\"]\ngalera_port = ", 1)
+        });
+        let words = ["does not match the plan", "inventory", "sealion plan"];
+        refused(lab, REFUSED, &words, || lab.run(&["enable", "--yes", &hash[..12]]));
+    }
 }
 
 fn servers(lab: &RealLab) {

@@ -398,6 +398,52 @@ fn a_service_that_nobody_can_start() {
     assert_eq!(problems(&rig, &change(Verb::Rotate)), vec![]);
 }
 
+/// A newcomer got nine reasons for one cause.
+#[test]
+fn an_option_file_that_the_servers_do_not_read_is_one_reason() {
+    for text in [None, Some("[mysqld]\nport=3306\n")] {
+        let rig = Rig::new(7, 3);
+        for server in &mut rig.shared.borrow_mut().servers {
+            server.spec.defaults_file = "/etc/other.cnf".into();
+            if let Some(text) = text {
+                server.disk.put("/etc/other.cnf", text, 0, 0o644);
+            }
+        }
+        let found = problems(&rig, &change(Verb::Enable));
+        let [one] = found.as_slice() else { panic!("{text:?}: {found:#?}") };
+        assert_eq!(one.subject, "n1, n2, n3");
+        assert!(one.why.contains("defaults_file = /etc/other.cnf"), "{one}");
+        // What has another cause is told beside it.
+        rig.shared.borrow_mut().servers[1].lacks = vec!["SUPER"];
+        rig.shared.borrow_mut().stop(2);
+        let found = problems(&rig, &change(Verb::Enable));
+        assert!(found.iter().any(|one| one.subject == "n3" && one.what.contains("down")), "{found:#?}");
+    }
+    // A file that lacks something and is the right one.
+    enable_refuses(
+        |world| world.servers[1].disk.put(GALERA_FILE, "[galera]\nwsrep_on=ON\n", 0, 0o644),
+        "n2",
+        &["no option file sets wsrep_cluster_address"],
+    );
+}
+
+#[test]
+fn an_address_that_is_none_of_the_nodes_machine_is_told() {
+    let rig = Rig::new(7, 3);
+    let pid = rig.shared.borrow().servers[1].process.as_ref().expect("it runs").pid;
+    let table = format!("/proc/{pid}/net/fib_trie");
+    let trie = |address: &str| format!("Local:\n  |-- {address}\n     /32 host LOCAL\n");
+    for (own, is_told) in [("10.77.0.2", false), ("192.0.2.9", true)] {
+        rig.shared.borrow_mut().servers[1].disk.put(&table, trie(own), 0, 0o444);
+        let (problems, plan) = proposed(&rig, Verb::Enable);
+        assert_eq!(problems, vec![]);
+        let told =
+            plan.expect("a plan").impact.into_iter().find(|line| line.contains("is none of its machine"));
+        assert_eq!(told.is_some(), is_told, "{own}: {told:?}");
+        assert!(told.is_none_or(|line| line.starts_with("n2: ") && line.contains(own)));
+    }
+}
+
 #[test]
 fn a_service_that_cannot_be_asked_for_is_told_and_refuses_nothing() {
     let rig = Rig::new(7, 3);

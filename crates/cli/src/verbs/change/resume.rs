@@ -81,6 +81,12 @@ pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
         }
         let (what, steps) = (described("undo", &one), steps_left(&one));
         confirm_what("undo", &one.plan, &what, &steps, args.yes.yes.as_deref())?;
+        // A person at a terminal has read them with the question.
+        if args.yes.yes.is_some() {
+            for line in cleartext_after(&one) {
+                show::tell(&line);
+            }
+        }
     }
     let settings =
         Settings { takes_over: args.over.take_over, gates: args.gates.gates(), ..settings_of(&args.running) };
@@ -105,7 +111,15 @@ pub(super) fn described(verb: &str, one: &Continuation) -> String {
         made.get(..19).unwrap_or(&made).replace('T', " "),
         one.plan.short_hash()
     );
-    [vec![what], no_way_back(&one.plan)].concat().join("\n")
+    [vec![what], cleartext_after(one), no_way_back(&one.plan)].concat().join("\n")
+}
+
+/// What is read on the wire once it is taken back.
+fn cleartext_after(one: &Continuation) -> Vec<String> {
+    match one.direction {
+        Direction::Back => change_ops::roll::cleartext_after_undo(&one.plan),
+        Direction::Forward => vec![],
+    }
 }
 
 /// The steps that remain, a line each.

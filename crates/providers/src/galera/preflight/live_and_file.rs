@@ -6,7 +6,7 @@ use model::{NodeName, Noun, Verb};
 use server::options::Effective;
 use server::{GaleraFacts, GaleraState, NodeView, ProviderOptions};
 
-use super::{Problem, Seen, problem, unreadable_options};
+use super::{Cause, Problem, Seen, problem, unreadable_options};
 use crate::world::World;
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
@@ -165,12 +165,15 @@ fn way_back(
         |setting| format!("{}:{}", setting.file.display(), setting.line),
     );
     if setting.is_none() && view.variable("wsrep_cluster_address").is_some() {
-        problems.push(problem(
-            name,
-            "no option file sets wsrep_cluster_address, so it would not find its cluster after a restart",
-            "the running server has it from elsewhere",
-            "put it into the option file, then plan again",
-        ));
+        problems.push(
+            problem(
+                name,
+                "no option file sets wsrep_cluster_address, so it would not find its cluster after a restart",
+                "the running server has it from elsewhere",
+                "put it into the option file, then plan again",
+            )
+            .because_of(Cause::OfFiles),
+        );
     } else if named.is_empty() && address.is_some() {
         problems.push(problem(
             name,

@@ -13,7 +13,7 @@ pub mod set_live;
 mod sst_method;
 
 use crate::preflight::{
-    Check, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
+    Cause, Check, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
     service_commands, tls_library, trust_files, unreadable_options,
 };
 
