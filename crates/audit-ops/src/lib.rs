@@ -1,5 +1,6 @@
 //! `sealion audit`: servers are asked one after the other, and what they said is judged.
 
+mod fix_plan;
 pub mod grants;
 mod print_grants;
 
@@ -10,6 +11,7 @@ use net::{Client, ConnectOptions};
 use report::shape::{AUDIT_SCHEMA_ID, AuditReport, AuditServerRow, FindingRow};
 use site::Cluster;
 
+pub use fix_plan::{fix_plan, fix_report};
 pub use print_grants::{FLAVOURS, FlavourRow, print_grants};
 
 /// A statement of an audit takes milliseconds; a server that needs longer than this hangs.

@@ -44,6 +44,9 @@ pub const PROVE_RELAY_SCHEMA: &str = include_str!("../../../docs/schema/prove-re
 /// The same of `sealion audit --format json`.
 pub const AUDIT_SCHEMA: &str = include_str!("../../../docs/schema/audit-1.json");
 
+/// The same of `sealion audit --fix-plan --format json`.
+pub const FIX_PLAN_SCHEMA: &str = include_str!("../../../docs/schema/fix-plan-1.json");
+
 /// The same of `sealion send --format json` and `sealion receive --format json`.
 pub const STREAM_SCHEMA: &str = include_str!("../../../docs/schema/stream-1.json");
 

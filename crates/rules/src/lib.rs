@@ -5,8 +5,10 @@ mod accounts;
 mod cluster;
 mod facts;
 mod files;
+pub mod fix;
 pub mod grade;
 mod logs;
+mod rest;
 mod server;
 mod sessions;
 mod tls;
@@ -172,6 +174,7 @@ pub const RULES: &[&dyn Rule] = &[
     &sessions::REPLICA,
     &server::PROXY_NETWORKS,
     &sessions::LOOPBACK,
+    &sessions::VISIBLE,
     &accounts::REQUIRES_TLS,
     &accounts::ADMINISTRATOR_CERTIFICATE,
     &accounts::PASSWORD,
@@ -192,8 +195,20 @@ pub const RULES: &[&dyn Rule] = &[
     &accounts::REPLICATION,
     &accounts::SKIPPED,
     &accounts::FOREIGN,
+    &accounts::PASSWORD_REUSE,
+    &accounts::SECURE_AUTH,
+    &accounts::STRICT_VALIDATION,
+    &logs::AUDIT_PLUGIN,
+    &logs::AUDIT_EVENTS,
+    &server::SUPPORTED,
+    &files::SAMPLE_SCHEMA,
     &files::FILE_REACH,
     &files::LOCAL_INFILE,
+    &files::SYMBOLIC_LINKS,
+    &files::USER_FUNCTIONS,
+    &files::SUSPICIOUS_FUNCTIONS,
+    &files::PERSISTED_SECRETS,
+    &server::BIND_ADDRESS,
     &cluster::GALERA_STRICT,
     &cluster::SST_TLS,
     &cluster::LIVE_IS_FILE,
@@ -201,8 +216,41 @@ pub const RULES: &[&dyn Rule] = &[
     &cluster::CHANNEL_TLS,
     &cluster::CHANNEL_VERIFIES,
     &cluster::CHANNEL_CA,
+    &cluster::CHANNEL_KEY,
+    &cluster::SST_PASSWORD,
+    &cluster::GROUP_TLS,
+    &cluster::GROUP_RECOVERY_TLS,
+    &cluster::CLONE_CA,
+    &cluster::GROUP_VERIFIES,
+    &cluster::GROUP_RECOVERY_VERIFIES,
+    &cluster::GROUP_KEY,
+    &cluster::GROUP_ALLOWLIST,
+    &rest::TABLESPACES,
+    &rest::NEW_TABLES,
+    &rest::REDO,
+    &rest::UNDO,
+    &rest::BINLOG,
+    &rest::OLD_BINLOGS,
+    &rest::TEMPORARY_FILES,
+    &rest::ARIA,
+    &rest::KEY_THREADS,
+    &rest::BLOCK_MODE,
+    &rest::TEMPORARY_TABLES_ON_DISK,
+    &rest::ROTATE_KEY_AGE,
+    &rest::ENCRYPTION_CHECK,
+    &rest::TEMPORARY_TABLES,
+    &rest::KEY_PROVIDER,
+    &rest::FILE_KEY,
+    &rest::ALGORITHM,
     &logs::GENERAL_LOG,
     &logs::LOG_RAW,
+    &logs::ROW_STATEMENTS,
+    &logs::BINLOG_FORMAT,
+    &logs::LOG_TABLES,
+    &logs::CORE_FILE,
+    &logs::SLOW_LOG,
+    &logs::REFUSED_LOGINS,
+    &logs::BINLOG_EXPIRY,
 ];
 
 pub fn by_id(id: &str) -> Option<&'static dyn Rule> {
@@ -253,7 +301,7 @@ pub fn judge(seen: &Observations) -> Vec<Finding> {
 mod tests {
     use super::*;
     use model::Source;
-    use model::facts::{account, cluster, server, session, wire};
+    use model::facts::{account, cluster, log, rest, server, session, wire};
 
     /// Other rules may judge the same fact: only this one is asked.
     fn verdict(id: &str, facts: &[(&Fact, Value)]) -> &'static str {
@@ -328,6 +376,52 @@ mod tests {
             ("SL3013", &cluster::CHANNEL_CA, Value::Bool(true), Value::Bool(false)),
             ("SL4201", &server::GENERAL_LOG, Value::Bool(false), Value::Bool(true)),
             ("SL4202", &server::LOG_RAW, Value::Bool(false), Value::Bool(true)),
+            ("SL4001", &rest::TABLESPACES_CLEAR, Value::Absent, text("found")),
+            ("SL4003", &rest::NEW_TABLES_ENCRYPTED, Value::Bool(true), Value::Bool(false)),
+            ("SL4004", &rest::REDO_ENCRYPTED, Value::Bool(true), Value::Bool(false)),
+            ("SL4005", &rest::UNDO_ENCRYPTED, Value::Bool(true), Value::Bool(false)),
+            ("SL4006", &rest::BINLOG_ENCRYPTED, Value::Bool(true), Value::Bool(false)),
+            ("SL4007", &rest::BINLOGS_CLEAR, Value::Absent, text("found")),
+            ("SL4008", &rest::TEMPORARY_FILES_ENCRYPTED, Value::Bool(true), Value::Bool(false)),
+            ("SL4010", &rest::ARIA_ENCRYPTED, Value::Bool(true), Value::Bool(false)),
+            ("SL4011", &rest::KEY_THREADS, Value::Number(1), Value::Number(0)),
+            ("SL4012", &rest::BLOCK_MODE_ECB, Value::Absent, text("found")),
+            ("SL4014", &rest::TEMPORARY_TABLES_ENCRYPTED, Value::Bool(true), Value::Bool(false)),
+            ("SL4015", &rest::ROTATE_KEY_AGE, Value::Number(1), Value::Number(0)),
+            ("SL4016", &rest::ENCRYPTION_CHECK, Value::Bool(true), Value::Bool(false)),
+            ("SL4018", &rest::INNODB_TEMPORARY_ENCRYPTED, Value::Bool(true), Value::Bool(false)),
+            ("SL4101", &rest::KEY_PROVIDER, Value::Bool(true), Value::Bool(false)),
+            ("SL4104", &rest::FILE_KEY_ENCRYPTED, Value::Bool(true), Value::Bool(false)),
+            ("SL4105", &rest::FILE_KEY_ALGORITHM, Value::Bool(true), Value::Bool(false)),
+            ("SL4205", &log::ROW_STATEMENTS, Value::Bool(false), Value::Bool(true)),
+            ("SL4206", &log::BINLOG_STATEMENTS, Value::Absent, text("found")),
+            ("SL4208", &log::TABLES, Value::Absent, text("found")),
+            ("SL4212", &log::CORE_FILE, Value::Bool(false), Value::Bool(true)),
+            ("SL4217", &log::SLOW, Value::Bool(false), Value::Bool(true)),
+            ("SL4219", &log::REFUSED_LOGINS, Value::Bool(true), Value::Bool(false)),
+            ("SL4220", &log::BINLOG_EXPIRES, Value::Bool(true), Value::Bool(false)),
+            ("SL2615", &log::AUDITS, Value::Bool(true), Value::Bool(false)),
+            ("SL2616", &log::AUDIT_GAPS, Value::Absent, text("found")),
+            ("SL2704", &server::SAMPLE_SCHEMA, Value::Absent, text("found")),
+            ("SL2812", &server::SYMBOLIC_LINKS, Value::Bool(false), Value::Bool(true)),
+            ("SL2814", &server::USER_FUNCTIONS, Value::Absent, text("found")),
+            ("SL2815", &server::SUSPICIOUS_FUNCTIONS, Value::Bool(false), Value::Bool(true)),
+            ("SL2816", &server::PERSISTED_SECRETS, Value::Bool(false), Value::Bool(true)),
+            ("SL2901", &server::LISTENS_EVERYWHERE, Value::Absent, text("found")),
+            ("SL2110", &session::SESSIONS_VISIBLE, Value::Bool(true), Value::Bool(false)),
+            ("SL2227", &server::PASSWORD_REUSE, Value::Bool(false), Value::Bool(true)),
+            ("SL2230", &server::SECURE_AUTH, Value::Bool(true), Value::Bool(false)),
+            ("SL2231", &server::STRICT_VALIDATION, Value::Bool(true), Value::Bool(false)),
+            ("SL3014", &cluster::CHANNEL_ASKS_KEY, Value::Bool(false), Value::Bool(true)),
+            ("SL3107", &cluster::SST_PASSWORD, Value::Bool(false), Value::Bool(true)),
+            ("SL3301", &cluster::GROUP_TLS, Value::Bool(true), Value::Bool(false)),
+            ("SL3302", &cluster::GROUP_RECOVERY_TLS, Value::Bool(true), Value::Bool(false)),
+            ("SL3303", &cluster::CLONE_CA, Value::Bool(true), Value::Bool(false)),
+            ("SL3305", &cluster::GROUP_VERIFIES, Value::Bool(true), Value::Bool(false)),
+            ("SL3306", &cluster::GROUP_RECOVERY_VERIFIES, Value::Bool(true), Value::Bool(false)),
+            ("SL3307", &cluster::GROUP_ASKS_KEY, Value::Bool(false), Value::Bool(true)),
+            ("SL3308", &cluster::GROUP_ALLOWLIST, Value::Absent, text("found")),
+            ("SL2701", &server::UNSUPPORTED_SINCE, Value::Absent, text("found")),
         ] {
             let of = |value: Value| verdict(id, &[(fact, value)]);
             assert_eq!(of(pass), "pass", "{id} over {}", fact.name);

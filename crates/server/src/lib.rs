@@ -21,6 +21,7 @@ pub mod replication;
 pub mod rights;
 pub mod sessions;
 pub mod sst;
+pub mod support;
 pub mod tls_library;
 pub mod view;
 

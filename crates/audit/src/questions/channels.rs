@@ -8,7 +8,14 @@ use crate::ask::Refusal;
 use crate::asking::Asking;
 use crate::grant::Grant;
 
-const FACTS: &[&Fact] =
+const FACTS: &[&Fact] = &[
+    &facts::cluster::CHANNEL_TLS,
+    &facts::cluster::CHANNEL_VERIFIES,
+    &facts::cluster::CHANNEL_CA,
+    &facts::cluster::CHANNEL_ASKS_KEY,
+];
+/// MariaDB has no password plugin that hands out a key.
+const FACTS_OF_MARIADB: &[&Fact] =
     &[&facts::cluster::CHANNEL_TLS, &facts::cluster::CHANNEL_VERIFIES, &facts::cluster::CHANNEL_CA];
 
 pub const QUESTION: Question = Question { name: "channels of replication", facts: FACTS, grants, ask };
@@ -27,17 +34,18 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     let sql = if is_mariadb {
         "SHOW ALL SLAVES STATUS"
     } else {
-        "SELECT CHANNEL_NAME, HOST, PORT, SSL_ALLOWED, SSL_VERIFY_SERVER_CERTIFICATE, SSL_CA_FILE, SSL_CA_PATH \
-         FROM performance_schema.replication_connection_configuration"
+        "SELECT CHANNEL_NAME, HOST, PORT, SSL_ALLOWED, SSL_VERIFY_SERVER_CERTIFICATE, SSL_CA_FILE, SSL_CA_PATH, \
+         GET_PUBLIC_KEY FROM performance_schema.replication_connection_configuration"
     };
     // Source: MariaDB manual, Zero-Configuration TLS, from 11.4 on.
     let by_password = is_mariadb && asking.capabilities.version >= (11, 4, 0);
     let grants = grants(asking.capabilities);
+    let noted = if is_mariadb { FACTS_OF_MARIADB } else { FACTS };
     let server = asking.subject();
     let rows = match asking.rows_with(&grants, sql)? {
         Ok(rows) => rows,
         Err(why) => {
-            asking.unknown(&format!("{server} replication"), FACTS, &why, sql);
+            asking.unknown(&format!("{server} replication"), noted, &why, sql);
             return Ok(());
         }
     };
@@ -76,6 +84,10 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         let only_with_tls = |value: Value| if is_tls == Value::Bool(false) { Value::Absent } else { value };
         let has_ca = ca.iter().any(|column| !text(column).is_empty());
         let is_verifying = is(verifies);
+        if !is_mariadb {
+            let asks = if is_tls == Value::Bool(true) { Value::Bool(false) } else { is("GET_PUBLIC_KEY") };
+            asking.note_of(&subject, &facts::cluster::CHANNEL_ASKS_KEY, asks, sql);
+        }
         // Seen on 11.8: the certificate is verified by the password that both sides know, so that no CA is missed.
         let has_ca = if !has_ca && by_password && is_verifying == Value::Bool(true) {
             Value::Absent
@@ -98,7 +110,7 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         asking.note_of(&subject, &facts::cluster::CHANNEL_TLS, tls, sql);
     }
     if !any {
-        for fact in FACTS {
+        for fact in noted {
             asking.note_of(&format!("{server} replication"), fact, Value::Absent, sql);
         }
     }
@@ -113,7 +125,7 @@ mod tests {
     #[test]
     fn what_a_channel_is_set_to_is_told_by_flavour_and_version() {
         let check = |version: &str, [tls, verifies, ca]: [&str; 3]| {
-            let row: &[Option<&str>] = &["c", "h", "3306", tls, verifies, ca, ""].map(Some);
+            let row: &[Option<&str>] = &["c", "h", "3306", tls, verifies, ca, "", "YES"].map(Some);
             let mut script = Script::new(&[("", &[row])]);
             // MariaDB's statement names no columns.
             script.columns = Some(if version.contains("MariaDB") {
@@ -125,6 +137,7 @@ mod tests {
                     "Master_SSL_Verify_Server_Cert",
                     "Master_SSL_CA_File",
                     "Master_SSL_CA_Path",
+                    "Something_else",
                 ]
             } else {
                 vec![
@@ -135,6 +148,7 @@ mod tests {
                     "SSL_VERIFY_SERVER_CERTIFICATE",
                     "SSL_CA_FILE",
                     "SSL_CA_PATH",
+                    "GET_PUBLIC_KEY",
                 ]
             });
             let capabilities = Capabilities::of(version, "", false);
@@ -146,14 +160,15 @@ mod tests {
                 Some(value) => value.to_string(),
                 None => "not noted".to_owned(),
             };
-            FACTS.iter().map(|fact| word(fact)).collect::<Vec<_>>().join(" ")
+            let noted = if version.contains("MariaDB") { FACTS_OF_MARIADB } else { FACTS };
+            noted.iter().map(|fact| word(fact)).collect::<Vec<_>>().join(" ")
         };
         let absent = Value::Absent.to_string();
         assert_eq!(check("10.11.19-MariaDB", ["Yes", "No", ""]), "unknown no no");
         assert_eq!(check("10.11.19-MariaDB", ["Yes", "Yes", ""]), "yes yes no");
         assert_eq!(check("11.8.2-MariaDB", ["Yes", "Yes", ""]), format!("yes yes {absent}"));
         assert_eq!(check("11.8.2-MariaDB", ["Yes", "No", ""]), "unknown no no");
-        assert_eq!(check("9.7.4", ["YES", "NO", "/ca.pem"]), "yes no yes");
-        assert_eq!(check("9.7.4", ["NO", "NO", ""]), format!("no {absent} {absent}"));
+        assert_eq!(check("9.7.4", ["YES", "NO", "/ca.pem"]), "yes no yes no");
+        assert_eq!(check("9.7.4", ["NO", "NO", ""]), format!("no {absent} {absent} yes"));
     }
 }

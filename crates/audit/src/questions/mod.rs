@@ -4,8 +4,12 @@ mod accounts;
 mod channels;
 mod command_line;
 mod foreign;
+mod group;
+mod hardening;
 mod logins;
+mod logs;
 mod ports;
+mod rest;
 mod sessions;
 mod settings;
 
@@ -21,4 +25,8 @@ pub const QUESTIONS: &[Question] = &[
     logins::QUESTION,
     channels::QUESTION,
     foreign::QUESTION,
+    group::QUESTION,
+    logs::QUESTION,
+    rest::QUESTION,
+    hardening::QUESTION,
 ];

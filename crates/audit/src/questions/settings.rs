@@ -50,12 +50,12 @@ fn note_settings(asking: &mut Asking<'_>) {
     of_files_and_logs(asking);
 }
 
-fn variable_says(name: &str) -> String {
+pub(super) fn variable_says(name: &str) -> String {
     format!("SHOW GLOBAL VARIABLES LIKE '{name}'")
 }
 
 /// A switch as the server shows it.
-fn is_on(asking: &Asking<'_>, name: &str) -> Value {
+pub(super) fn is_on(asking: &Asking<'_>, name: &str) -> Value {
     match asking.view.variable(name) {
         Some("ON" | "1" | "YES") => Value::Bool(true),
         Some("OFF" | "0" | "NO") => Value::Bool(false),

@@ -1,5 +1,7 @@
 //! `sealion audit`.
 
+mod fix_plan;
+
 use clap::{Args, ValueEnum};
 use model::{Severity, Verdict};
 use site::OpsError;
@@ -14,6 +16,7 @@ use crate::show;
     after_long_help = "Examples:
   sealion audit -h db1 -u sealion_audit -p
   sealion audit --fail-on high
+  sealion audit -h db1 -u root -p --fix-plan
   sealion audit --print-grants --flavour mysql
 
 Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 a server did not answer (to the end) or, with --fail-on, a rule
@@ -29,6 +32,13 @@ pub struct AuditArgs {
     /// With --print-grants: only those for this flavour
     #[arg(long, value_enum, value_name = "FLAVOUR", requires = "print_grants")]
     pub flavour: Option<FlavourArg>,
+    /// Print what fixes the findings, in an order that breaks nobody
+    ///
+    /// Print what fixes the findings, as SQL, option lines and commands, in an order that breaks nobody: TLS is offered before an account
+    /// requires it, accounts come before require_secure_transport, and a step that would refuse a connected client says so. Nothing is
+    /// changed.
+    #[arg(long, conflicts_with = "print_grants")]
+    pub fix_plan: bool,
     /// Exit with 1 if a finding has this severity or a higher one
     ///
     /// Exit with 1 if a finding has this severity or a higher one, with 3 if a rule could not be judged.
@@ -65,7 +75,9 @@ pub fn audit(global: &Global, args: &AuditArgs) -> Result<u8, OpsError> {
     let ticker = show::Ticker::start(|_| "asking the servers".to_owned());
     let audit = audit_ops::audit(&cluster);
     drop(ticker);
-    if global.format == Format::Json {
+    if args.fix_plan {
+        fix_plan::print(global, &audit)?;
+    } else if global.format == Format::Json {
         let report = audit_ops::report(&audit);
         show::out(
             &serde_json::to_string_pretty(&report)

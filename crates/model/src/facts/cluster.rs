@@ -17,4 +17,22 @@ facts! {
     CHANNEL_VERIFIES = "channel.verifies", YesNo, [Audit => All];
     /// Whether a channel has a CA of its own to verify its source with; absent where it uses no TLS.
     CHANNEL_CA = "channel.ca", YesNo, [Audit => All];
+    /// Whether a channel without TLS takes the key for its password from whoever answers.
+    CHANNEL_ASKS_KEY = "channel.asks_key", YesNo, [Audit => MySql];
+    /// Whether a password for state transfers is stored in the server's settings.
+    SST_PASSWORD = "sst.password", YesNo, [Audit => Galera];
+    /// Whether members of Group Replication use TLS between each other; absent where the plugin is not loaded.
+    GROUP_TLS = "group.tls", YesNo, [Audit => MySql];
+    /// Whether they verify each other's certificate; absent where they use no TLS.
+    GROUP_VERIFIES = "group.verifies", YesNo, [Audit => MySql];
+    /// Whether a member that joins copies its data with TLS; absent where the plugin is not loaded.
+    GROUP_RECOVERY_TLS = "group.recovery_tls", YesNo, [Audit => MySql];
+    /// Whether it verifies its donor; absent where it uses no TLS.
+    GROUP_RECOVERY_VERIFIES = "group.recovery_verifies", YesNo, [Audit => MySql];
+    /// Whether it takes the key for its password from whoever answers; absent where the plugin is not loaded.
+    GROUP_ASKS_KEY = "group.asks_key", YesNo, [Audit => MySql];
+    /// The list of who may connect to the group, where it is a guess; absent too where the plugin is not loaded.
+    GROUP_ALLOWLIST = "group.allowlist", Found, [Audit => MySql];
+    /// Whether CLONE INSTANCE verifies its donor; absent where the plugin is not loaded.
+    CLONE_CA = "clone.ca", YesNo, [Audit => MySql];
 }

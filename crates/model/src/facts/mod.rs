@@ -2,6 +2,8 @@
 
 pub mod account;
 pub mod cluster;
+pub mod log;
+pub mod rest;
 pub mod server;
 pub mod session;
 pub mod tls;
@@ -11,7 +13,7 @@ use crate::fact::Fact;
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = &'static Fact> {
-    [wire::ALL, tls::ALL, server::ALL, session::ALL, account::ALL, cluster::ALL]
+    [wire::ALL, tls::ALL, server::ALL, session::ALL, account::ALL, cluster::ALL, rest::ALL, log::ALL]
         .into_iter()
         .flatten()
         .copied()

@@ -57,4 +57,24 @@ facts! {
     TLS_FILES_MISSING = "tls.files_missing", Found, [Status => All];
     /// Private keys that do not belong to their certificate.
     KEY_MISMATCH = "key.mismatch", Found, [Status => All];
+    /// Since when the server's series gets no security fixes of its maker.
+    UNSUPPORTED_SINCE = "server.unsupported_since", Found, [Audit => All];
+    /// Schemas that old servers let every account write to.
+    SAMPLE_SCHEMA = "server.sample_schema", Found, [Audit => All];
+    /// Whether tables may be symbolic links.
+    SYMBOLIC_LINKS = "file.symbolic_links", YesNo, [Audit => All];
+    /// Functions that are loaded from libraries.
+    USER_FUNCTIONS = "server.user_functions", Found, [Audit => All];
+    /// Whether functions of libraries that were not made for it can be loaded.
+    SUSPICIOUS_FUNCTIONS = "server.suspicious_functions", YesNo, [Audit => MariaDb];
+    /// Whether persisted variables with secrets are stored in cleartext.
+    PERSISTED_SECRETS = "server.persisted_secrets", YesNo, [Audit => MySql];
+    /// Ports that listen on every address.
+    LISTENS_EVERYWHERE = "server.listens_everywhere", Found, [Audit => All];
+    /// Whether an old password can be set again.
+    PASSWORD_REUSE = "password.reuse", YesNo, [Audit => MySql];
+    /// Whether logins by the protocol from before MySQL 4.1 are refused.
+    SECURE_AUTH = "password.secure_auth", YesNo, [Audit => MariaDb];
+    /// Whether a password that is given as a hash is refused where there are rules for passwords.
+    STRICT_VALIDATION = "password.strict_validation", YesNo, [Audit => MariaDb];
 }

@@ -15,4 +15,6 @@ facts! {
     SESSION_WEAK_TLS = "session.weak_tls", Found, [Audit => All];
     /// Accounts that logged in over TCP without TLS since the server counts.
     LOGINS_CLEARTEXT = "logins.cleartext", Found, [Audit => All];
+    /// Whether the server keeps how each session is connected.
+    SESSIONS_VISIBLE = "sessions.visible", YesNo, [Audit => All];
 }

@@ -8,6 +8,7 @@ mod bench_compare;
 mod bench_run;
 mod bench_runs;
 mod finding;
+mod fix_plan;
 mod price;
 mod prove;
 mod prove_config;
@@ -40,6 +41,7 @@ pub use bench_run::{
 };
 pub use bench_runs::{BENCH_RUNS_SCHEMA_ID, KeptRow, RunsReport};
 pub use finding::{EvidenceRow, FindingRow};
+pub use fix_plan::{FIX_PLAN_SCHEMA_ID, FixPlanReport, FixStepRow, MendedRow};
 pub use price::{Block, Price};
 pub use prove::{
     PROVE_CLIENT_SCHEMA_ID, PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientReport, ProveClientsReport,

@@ -1,6 +1,7 @@
 //! Servers and their files (`SL2…`).
 
 mod admin_port;
+mod bind_address;
 mod certificate_begun;
 mod certificate_expiry;
 mod client_ca;
@@ -15,11 +16,13 @@ mod old_versions;
 mod proxy_networks;
 mod requires_tls;
 mod rsa_key;
+mod supported;
 mod validity;
 mod weak_ciphers;
 mod x_protocol;
 
 pub use admin_port::ADMIN_PORT;
+pub use bind_address::BIND_ADDRESS;
 pub use certificate_begun::CERTIFICATE_BEGUN;
 pub use certificate_expiry::CERTIFICATE_EXPIRY;
 pub use client_ca::CLIENT_CA;
@@ -34,6 +37,7 @@ pub use old_versions::OLD_VERSIONS;
 pub use proxy_networks::PROXY_NETWORKS;
 pub use requires_tls::REQUIRES_TLS;
 pub use rsa_key::RSA_KEY;
+pub use supported::SUPPORTED;
 pub use validity::VALIDITY;
 pub use weak_ciphers::WEAK_CIPHERS;
 pub use x_protocol::X_PROTOCOL;

@@ -5,6 +5,7 @@ mod cleartext;
 mod loopback;
 mod replica;
 mod since_start;
+mod visible;
 mod weak_tls;
 
 pub use administrator::ADMINISTRATOR;
@@ -12,4 +13,5 @@ pub use cleartext::CLEARTEXT;
 pub use loopback::LOOPBACK;
 pub use replica::REPLICA;
 pub use since_start::SINCE_START;
+pub use visible::VISIBLE;
 pub use weak_tls::WEAK_TLS;

@@ -1,0 +1,488 @@
+//! The remedies of an audit in an order in which they break nobody: what later steps rest on comes first, and what refuses somebody
+//! waits until nobody is left whom it would refuse. Findings in, steps out; nothing is done here.
+
+mod table;
+
+use std::collections::BTreeSet;
+
+use model::account::account_of;
+use model::{Finding, Verdict};
+
+pub use table::FIXES;
+
+/// When a step is done. The order is the argument: each stage rests on those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Before a statement with a new password is sent, which these logs would keep.
+    Logs,
+    /// TLS for whoever asks for it; nobody has to yet.
+    OfferTls,
+    /// Nodes and replicas use TLS before their accounts have to.
+    Channels,
+    /// No open session, and no login with a right password, depends on them.
+    Settings,
+    Accounts,
+    ReplicationAccounts,
+    /// A new name of an account: what is said of the old one comes before.
+    Hosts,
+    /// Behind the new passwords.
+    Expiry,
+    /// Everybody without TLS is refused.
+    Require,
+    /// What is left counts after a restart: one, for all of it.
+    OptionFile,
+}
+
+impl Stage {
+    /// In JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Logs => "logs",
+            Self::OfferTls => "offer-tls",
+            Self::Channels => "channels",
+            Self::Settings => "settings",
+            Self::Accounts => "accounts",
+            Self::ReplicationAccounts => "replication-accounts",
+            Self::Hosts => "hosts",
+            Self::Expiry => "expiry",
+            Self::Require => "require",
+            Self::OptionFile => "option-file",
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Logs => "logs that would keep new passwords",
+            Self::OfferTls => "TLS is offered",
+            Self::Channels => "nodes and replicas use TLS",
+            Self::Settings => "settings that refuse nobody",
+            Self::Accounts => "accounts",
+            Self::ReplicationAccounts => "accounts of replicas",
+            Self::Hosts => "from where accounts log in",
+            Self::Expiry => "passwords expire",
+            Self::Require => "TLS is required of everybody",
+            Self::OptionFile => "option file",
+        }
+    }
+}
+
+/// What mends one finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fix {
+    stage: Stage,
+    sql: Vec<String>,
+    /// A line of the `[mysqld]` group: what keeps it after a restart.
+    option_line: Option<String>,
+    /// The line alone does it, after a restart.
+    needs_restart: bool,
+    command: Option<&'static str>,
+    /// A command that does the same for nodes of an inventory.
+    or_command: Option<&'static str>,
+    /// What a person has to see to before.
+    decide: Option<&'static str>,
+}
+
+impl Fix {
+    fn empty(stage: Stage) -> Self {
+        Self {
+            stage,
+            sql: vec![],
+            option_line: None,
+            needs_restart: false,
+            command: None,
+            or_command: None,
+            decide: None,
+        }
+    }
+
+    fn sql(stage: Stage, statements: impl IntoIterator<Item = String>) -> Self {
+        Self { sql: statements.into_iter().collect(), ..Self::empty(stage) }
+    }
+
+    /// A variable that can be set while the server runs, and the line that keeps it.
+    fn set(stage: Stage, name: &str, value: &str) -> Self {
+        Self {
+            option_line: Some(format!("{name}={value}")),
+            ..Self::sql(stage, [format!("SET GLOBAL {name} = {value}")])
+        }
+    }
+
+    /// One that cannot.
+    fn line(line: &str) -> Self {
+        Self { option_line: Some(line.to_owned()), needs_restart: true, ..Self::empty(Stage::OptionFile) }
+    }
+
+    fn command(stage: Stage, command: &'static str) -> Self {
+        Self { command: Some(command), ..Self::empty(stage) }
+    }
+
+    fn decide(self, what: &'static str) -> Self {
+        Self { decide: Some(what), ..self }
+    }
+}
+
+/// The finding that is to be mended.
+pub struct At<'f> {
+    is_mariadb: bool,
+    account: Option<&'f str>,
+    why: &'f str,
+    /// Rules that the same subject fails.
+    fails: BTreeSet<&'f str>,
+}
+
+impl<'f> At<'f> {
+    /// `'web'` of `'web'@'%'`.
+    fn user(&self) -> Option<&'f str> {
+        user_of(self.account?)
+    }
+}
+
+/// The user of an account as [`model::account::quoted`] writes it.
+fn user_of(account: &str) -> Option<&str> {
+    let quote = account.chars().next().filter(|char| ['\'', '`'].contains(char))?;
+    let mut from = 1;
+    loop {
+        let end = from + account.get(from..)?.find(quote)?;
+        // Twice is one in the name.
+        if account.get(end + 1..)?.starts_with(quote) {
+            from = end + 2;
+        } else {
+            return account.get(..=end);
+        }
+    }
+}
+
+/// One thing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FixStep {
+    pub stage: Stage,
+    /// `None`: a command for all nodes of the inventory.
+    pub server: Option<String>,
+    pub command: Option<&'static str>,
+    pub or_command: Option<&'static str>,
+    pub sql: Vec<String>,
+    /// Lines of the `[mysqld]` group of the server's option file.
+    pub option_lines: Vec<String>,
+    pub needs_restart: bool,
+    /// `<NEW_PASSWORD>` and the like: who does it writes what stands there.
+    pub to_fill: Vec<String>,
+    pub decide: Vec<&'static str>,
+    /// It would refuse somebody until this is gone.
+    pub waits_for: Vec<String>,
+    pub mends: Vec<Mended>,
+}
+
+/// A finding that a step mends.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mended {
+    pub rule: String,
+    pub subject: String,
+}
+
+#[derive(Debug, Default)]
+pub struct FixPlan {
+    pub steps: Vec<FixStep>,
+    /// Places in the findings: what no step mends.
+    pub by_hand: Vec<usize>,
+}
+
+/// A server whose findings are mended; of which flavour is `None` where it did not answer.
+pub struct FixServer {
+    pub name: String,
+    pub is_mariadb: Option<bool>,
+}
+
+/// Sessions without TLS, of whatever kind.
+const SESSIONS_IN_CLEAR: [&str; 3] = ["SL2101", "SL2107", "SL2109"];
+const SESSIONS_OF: &str = " sessions of ";
+/// Whoever drops an account mends whatever is said of it.
+const DROPS: &str = "SL2205";
+
+/// The steps that mend what failed, in the order in which they are to be done.
+pub fn plan(findings: &[Finding], servers: &[FixServer]) -> FixPlan {
+    let mut plan = FixPlan::default();
+    for (place, finding) in findings.iter().enumerate() {
+        let Verdict::Fail(why) = &finding.verdict else { continue };
+        let server = server_of(&finding.subject, servers);
+        let fails: BTreeSet<&str> = findings
+            .iter()
+            .filter(|one| one.subject == finding.subject && matches!(one.verdict, Verdict::Fail(_)))
+            .map(|one| one.rule.as_str())
+            .collect();
+        let rule = if fails.contains(DROPS) { DROPS } else { &finding.rule };
+        let fix = server.and_then(|server| server.is_mariadb).and_then(|is_mariadb| {
+            let at = At { is_mariadb, account: account_of(&finding.subject), why, fails };
+            FIXES.iter().find(|(id, _)| *id == rule).and_then(|(_, fix)| fix(&at))
+        });
+        let (Some(fix), Some(server)) = (fix, server) else {
+            plan.by_hand.push(place);
+            continue;
+        };
+        let mends = Mended { rule: finding.rule.clone(), subject: finding.subject.clone() };
+        plan.add(&fix, server, mends, findings);
+    }
+    let place_of = |step: &FixStep| servers.iter().position(|one| Some(&one.name) == step.server.as_ref());
+    plan.steps.sort_by_key(|step| (step.stage, place_of(step)));
+    plan
+}
+
+fn server_of<'s>(subject: &str, servers: &'s [FixServer]) -> Option<&'s FixServer> {
+    let is_of = |one: &&FixServer| {
+        subject.strip_prefix(one.name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    // Of `db` and `db 1` the longer name.
+    servers.iter().filter(is_of).max_by_key(|one| one.name.len())
+}
+
+impl FixPlan {
+    fn add(&mut self, fix: &Fix, server: &FixServer, mends: Mended, findings: &[Finding]) {
+        if fix.command.is_some() || !fix.sql.is_empty() {
+            // A command is for all servers, and once is enough.
+            let of = if fix.command.is_some() { None } else { Some(server.name.clone()) };
+            let is_same = |step: &&mut FixStep| {
+                step.server == of
+                    && step.command == fix.command
+                    && step.sql == fix.sql
+                    && step.stage != Stage::OptionFile
+            };
+            match self.steps.iter_mut().find(is_same) {
+                Some(step) => {
+                    // Of an account that is both the later one.
+                    step.stage = step.stage.max(fix.stage);
+                    step.mend(mends.clone());
+                }
+                None => self.steps.push(FixStep {
+                    waits_for: waits_for(fix, server, account_of(&mends.subject), findings),
+                    ..FixStep::of(fix, of, mends.clone())
+                }),
+            }
+        }
+        let Some(line) = &fix.option_line else { return };
+        let of = Some(server.name.clone());
+        let is_same = |step: &&mut FixStep| step.server == of && step.stage == Stage::OptionFile;
+        if !self.steps.iter().any(|step| step.server == of && step.stage == Stage::OptionFile) {
+            self.steps.push(FixStep::of(&Fix::empty(Stage::OptionFile), of.clone(), mends.clone()));
+        }
+        let Some(step) = self.steps.iter_mut().find(is_same) else { return };
+        step.mend(mends);
+        if !step.option_lines.contains(line) {
+            step.option_lines.push(line.clone());
+            step.to_fill.extend(to_fill(line));
+        }
+        step.needs_restart |= fix.needs_restart;
+        if fix.needs_restart {
+            step.decide.extend(fix.decide);
+        }
+    }
+}
+
+impl FixStep {
+    fn of(fix: &Fix, server: Option<String>, mends: Mended) -> Self {
+        Self {
+            stage: fix.stage,
+            server,
+            command: fix.command,
+            or_command: fix.or_command,
+            sql: fix.sql.clone(),
+            option_lines: vec![],
+            needs_restart: false,
+            to_fill: fix.sql.iter().flat_map(|sql| to_fill(sql)).collect(),
+            decide: fix.decide.into_iter().collect(),
+            waits_for: vec![],
+            mends: vec![mends],
+        }
+    }
+
+    fn mend(&mut self, one: Mended) {
+        if !self.mends.contains(&one) {
+            self.mends.push(one);
+        }
+    }
+}
+
+/// What stands in a text for somebody else to write: `<NEW_PASSWORD>`. Names of accounts may hold anything else.
+fn to_fill(text: &str) -> Option<String> {
+    ["<NEW_PASSWORD>", "<CLIENT_NETWORK>", "<DIRECTORY>", "<FILE>"]
+        .iter()
+        .find(|word| text.contains(*word))
+        .map(|&word| word.to_owned())
+}
+
+/// Whom a step would refuse.
+fn waits_for(fix: &Fix, server: &FixServer, account: Option<&str>, findings: &[Finding]) -> Vec<String> {
+    let requires = match (fix.stage, account) {
+        (Stage::Require, _) => None,
+        (Stage::Accounts | Stage::ReplicationAccounts, Some(account))
+            if fix.sql.iter().any(|sql| sql.ends_with(" REQUIRE SSL")) =>
+        {
+            Some(account)
+        }
+        _ => return vec![],
+    };
+    let no_tls = findings.iter().filter(|one| {
+        one.rule == "SL2001" && one.subject == server.name && !matches!(one.verdict, Verdict::Pass)
+    });
+    let mut out: Vec<String> = no_tls
+        .map(|one| match &one.verdict {
+            Verdict::Fail(_) => "the server offers no TLS yet".to_owned(),
+            _ => "whether the server offers TLS is not known".to_owned(),
+        })
+        .collect();
+    let sessions = findings.iter().filter(|one| {
+        SESSIONS_IN_CLEAR.contains(&one.rule.as_str())
+            && one.subject.strip_prefix(&server.name).is_some_and(|rest| rest.starts_with(" sessions"))
+    });
+    for one in sessions {
+        // Sessions are listed under the name that a client gave; the anonymous account takes any.
+        let may_be_of = requires.is_none_or(|account| {
+            let user = user_of(account);
+            let of = one.subject.split_once(SESSIONS_OF).and_then(|(_, who)| user_of(who));
+            user.is_none() || user == Some("''") || of.is_none() || of == user
+        });
+        if !may_be_of {
+            continue;
+        }
+        match &one.verdict {
+            Verdict::Fail(_) => out.push(format!("{} use no TLS", one.subject)),
+            Verdict::Unknown(why) => {
+                out.push(format!("whether {} use TLS is not known: {why}", one.subject));
+            }
+            Verdict::Pass | Verdict::NotApplicable => {}
+        }
+    }
+    out.sort();
+    out.dedup();
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::by_id;
+
+    fn finding(rule: &str, subject: &str, verdict: Verdict) -> Finding {
+        let rule = by_id(rule).unwrap_or_else(|| panic!("there is no {rule}"));
+        Finding {
+            rule: rule.id().into(),
+            title: rule.title().into(),
+            severity: rule.severity(),
+            subject: subject.into(),
+            verdict,
+            observations: vec![],
+            remedy: rule.remedy().into(),
+        }
+    }
+
+    fn fail(rule: &str, subject: &str) -> Finding {
+        finding(rule, subject, Verdict::Fail("it may log in without TLS".into()))
+    }
+
+    fn servers(is_mariadb: bool) -> [FixServer; 2] {
+        ["db", "db2"].map(|name| FixServer { name: name.into(), is_mariadb: Some(is_mariadb) })
+    }
+
+    #[test]
+    fn each_row_is_of_a_rule_and_once() {
+        let ids: Vec<&str> = FIXES.iter().map(|(id, _)| *id).collect();
+        let mut sorted = ids.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(ids, sorted);
+        for id in ids {
+            assert!(by_id(id).is_some(), "there is no rule {id}");
+        }
+    }
+
+    #[test]
+    fn logs_come_first_accounts_before_everybody_and_replicas_behind_their_channels() {
+        let findings = [
+            fail("SL2002", "db"),
+            fail("SL2223", "db account 'rep'@'10.%'"),
+            fail("SL2201", "db account 'rep'@'10.%'"),
+            fail("SL2201", "db account 'web'@'10.%'"),
+            fail("SL2204", "db account 'web'@'10.%'"),
+            fail("SL3011", "db2 channel '' from db"),
+            fail("SL3012", "db2 channel '' from db"),
+            fail("SL4201", "db"),
+        ];
+        let plan = plan(&findings, &servers(true));
+        assert_eq!(plan.by_hand, Vec::<usize>::new());
+        let said: Vec<String> =
+            plan.steps.iter().map(|step| format!("{:?}", (step.stage, &step.sql, step.command))).collect();
+        assert_eq!(
+            said,
+            [
+                r#"(Logs, ["SET GLOBAL general_log = OFF"], None)"#,
+                r#"(Channels, [], Some("sealion enable replication"))"#,
+                r#"(Accounts, ["ALTER USER 'web'@'10.%' REQUIRE SSL"], None)"#,
+                r#"(Accounts, ["ALTER USER 'web'@'10.%' IDENTIFIED BY <NEW_PASSWORD>"], None)"#,
+                r#"(ReplicationAccounts, ["ALTER USER 'rep'@'10.%' REQUIRE SSL"], None)"#,
+                r#"(Require, ["SET GLOBAL require_secure_transport = ON"], None)"#,
+                "(OptionFile, [], None)",
+            ]
+        );
+        let mends: usize =
+            plan.steps.iter().filter(|one| one.stage != Stage::OptionFile).map(|one| one.mends.len()).sum();
+        assert_eq!(mends, findings.len(), "each is mended once");
+        assert_eq!(plan.steps[6].option_lines, ["require_secure_transport=ON", "general_log=OFF"]);
+        assert!(!plan.steps[6].needs_restart);
+        assert_eq!(plan.steps[3].to_fill, ["<NEW_PASSWORD>"]);
+    }
+
+    #[test]
+    fn who_is_connected_without_tls_is_waited_for() {
+        let findings = [
+            fail("SL2201", "db account 'web'@'10.%'"),
+            fail("SL2201", "db account 'app'@'10.%'"),
+            fail("SL2002", "db"),
+            fail("SL2002", "db2"),
+            fail("SL2101", "db sessions of 'web'@'10.0.0.1'"),
+            finding("SL2101", "db2 sessions", Verdict::Unknown("performance_schema is OFF".into())),
+        ];
+        let plan = plan(&findings, &servers(false));
+        assert_eq!(plan.by_hand, [4], "a client is changed where it is");
+        let of = |sql: &str, server: &str| {
+            let is_it = |one: &&FixStep| one.sql == [sql] && one.server.as_deref() == Some(server);
+            plan.steps.iter().find(is_it).unwrap_or_else(|| panic!("no {sql}")).waits_for.join("; ")
+        };
+        let clear = "db sessions of 'web'@'10.0.0.1' use no TLS";
+        assert_eq!(of("ALTER USER 'web'@'10.%' REQUIRE SSL", "db"), clear);
+        assert_eq!(of("ALTER USER 'app'@'10.%' REQUIRE SSL", "db"), "");
+        let require = "SET GLOBAL require_secure_transport = ON";
+        assert_eq!(of(require, "db"), clear);
+        assert_eq!(
+            of(require, "db2"),
+            "whether db2 sessions use TLS is not known: performance_schema is OFF"
+        );
+    }
+
+    #[test]
+    fn what_is_dropped_needs_nothing_else_and_what_is_said_of_a_server_that_did_not_answer_is_no_step() {
+        let findings = [
+            fail("SL2201", "db account ''@'localhost'"),
+            fail("SL2205", "db account ''@'localhost'"),
+            fail("SL4201", "other"),
+        ];
+        let plan = plan(&findings, &servers(true));
+        assert_eq!(plan.by_hand, [2]);
+        assert_eq!(plan.steps.len(), 1);
+        assert_eq!(plan.steps[0].sql, ["DROP USER ''@'localhost'"]);
+        assert_eq!(plan.steps[0].mends.len(), 2);
+    }
+
+    #[test]
+    fn an_account_gets_one_new_password_and_a_new_host_behind_it() {
+        let subject = "db account `o'b``r`@'%'";
+        let findings = [fail("SL2204", subject), fail("SL2206", subject), fail("SL2207", subject)];
+        let plan = plan(&findings, &servers(true));
+        let statements: Vec<&str> = plan.steps.iter().flat_map(|one| &one.sql).map(String::as_str).collect();
+        assert_eq!(
+            statements,
+            [
+                "INSTALL PLUGIN IF NOT EXISTS ed25519 SONAME 'auth_ed25519'",
+                "ALTER USER `o'b``r`@'%' IDENTIFIED VIA ed25519 USING PASSWORD(<NEW_PASSWORD>)",
+                "RENAME USER `o'b``r`@'%' TO `o'b``r`@'<CLIENT_NETWORK>'",
+            ]
+        );
+    }
+}
