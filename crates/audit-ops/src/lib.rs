@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use model::{Clock, Finding, Observation, Observations, SystemClock, Verdict};
 use net::{Client, ConnectOptions};
-use report::shape::{AUDIT_SCHEMA_ID, AuditReport, AuditServerRow, FindingRow};
+use report::shape::{
+    AUDIT_SCHEMA_ID, AuditAcceptedRow, AuditReport, AuditServerRow, FindingRow, SeverityWord, VerdictWord,
+};
+use rules::accept::{Acceptances, Day, Standing};
 use site::Cluster;
 
 pub use fix_plan::{fix_plan, fix_report};
@@ -24,13 +27,6 @@ pub struct Audit {
     pub findings: Vec<Finding>,
     pub seen: Observations,
     started_unix_ms: u64,
-}
-
-impl Audit {
-    /// Whether a server did not answer, or not to the end.
-    pub fn is_blind(&self) -> bool {
-        self.servers.iter().any(|server| server.why_not.is_some())
-    }
 }
 
 /// Asks every server of the inventory, or the one that was named.
@@ -78,8 +74,32 @@ fn server(cluster: &Cluster, spec: &server::NodeSpec) -> (AuditServerRow, Vec<Ob
     }
 }
 
-/// The published shape.
-pub fn report(audit: &Audit) -> AuditReport {
+/// The published shape, with what somebody has accepted. A target is a server, or the subject as it is written in findings.
+pub fn report(audit: &Audit, acceptances: &Acceptances) -> AuditReport {
+    let today = Day::of_unix_ms(SystemClock.unix_ms());
+    let accepted = audit
+        .findings
+        .iter()
+        .filter(|one| matches!(one.verdict, Verdict::Fail(_) | Verdict::Unknown(_)))
+        .filter_map(|one| {
+            let is_of = |name: &&str| {
+                one.subject.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            };
+            let servers = audit.servers.iter().map(|server| server.name.as_str()).filter(is_of);
+            let names: Vec<&str> = servers.chain([one.subject.as_str()]).collect();
+            let (accepted, is_expired) = match acceptances.of(&one.rule, &names, today)? {
+                Standing::Counts(accepted) => (accepted, false),
+                Standing::Expired(accepted) => (accepted, true),
+            };
+            Some(AuditAcceptedRow {
+                rule: one.rule.clone(),
+                subject: one.subject.clone(),
+                reason: accepted.reason.clone(),
+                until: accepted.until.to_string(),
+                is_expired,
+            })
+        })
+        .collect();
     let count = |is: fn(&Verdict) -> bool| {
         u64::try_from(audit.findings.iter().filter(|one| is(&one.verdict)).count()).unwrap_or(u64::MAX)
     };
@@ -94,5 +114,48 @@ pub fn report(audit: &Audit) -> AuditReport {
         passed: count(|verdict| matches!(verdict, Verdict::Pass)),
         not_applicable: count(|verdict| matches!(verdict, Verdict::NotApplicable)),
         findings: audit.findings.iter().map(|one| FindingRow::new(one, &audit.seen, &[])).collect(),
+        accepted,
+        baseline: None,
     }
+}
+
+/// How an audit ends that somebody takes for a gate: 1 for a finding at or above `limit`, 3 for one that could not be judged, or a
+/// server that did not answer. What was accepted, or was in the baseline, does not count.
+pub fn gate(report: &AuditReport, limit: Option<SeverityWord>) -> u8 {
+    let reaches = |word: VerdictWord| {
+        report.findings.iter().any(|one| {
+            one.verdict == word
+                && limit.is_some_and(|limit| one.severity >= limit)
+                && report.acceptance(one).is_none()
+                && report.is_new(one)
+        })
+    };
+    let is_blind = report.servers.iter().any(|server| server.why_not.is_some());
+    if reaches(VerdictWord::Fail) {
+        1
+    } else if is_blind || reaches(VerdictWord::Unknown) {
+        3
+    } else {
+        0
+    }
+}
+
+/// An earlier audit, as `--format json` has written it.
+///
+/// # Errors
+/// It cannot be read, or is something else.
+pub fn read_result(path: &std::path::Path) -> Result<AuditReport, site::OpsError> {
+    let refuse = |why: String| {
+        site::OpsError::usage(
+            format!("cannot read the audit {}", path.display()),
+            why,
+            "write one with sealion audit --format json",
+        )
+    };
+    let bytes = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
+    let report: AuditReport = serde_json::from_slice(&bytes).map_err(|error| refuse(error.to_string()))?;
+    if report.schema != AUDIT_SCHEMA_ID {
+        return Err(refuse(format!("its schema is \"{}\"", report.schema.escape_default())));
+    }
+    Ok(report)
 }

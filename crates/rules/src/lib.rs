@@ -622,33 +622,117 @@ mod tests {
         }
     }
 
-    /// `UPDATE_DOCS=1 cargo test --profile ci -p rules` writes it anew.
+    /// A page of the book: its file, its title, what its rules are about, and how their ids begin.
+    const FAMILIES: &[(&str, &str, &str, &[&str])] = &[
+        (
+            "wire",
+            "Links on the wire",
+            "What bytes were seen between two ends: `sealion status` and the demo.",
+            &["SL10"],
+        ),
+        ("tls", "TLS from outside", "What a stranger sees of a port: `sealion scan`.", &["SL11"]),
+        (
+            "server",
+            "Servers",
+            "Settings of TLS, certificates, other ports, and the server's series: `sealion audit`, `sealion status`.",
+            &["SL20", "SL27", "SL29"],
+        ),
+        ("sessions", "Sessions", "Who is connected, and how: `sealion audit`.", &["SL21"]),
+        ("accounts", "Accounts", "How accounts log in, and what they may do: `sealion audit`.", &["SL22"]),
+        (
+            "files",
+            "Files and functions",
+            "What a server reads, writes and loads for its users: `sealion audit`.",
+            &["SL28"],
+        ),
+        (
+            "cluster",
+            "Galera, replication and groups",
+            "How servers talk to each other: `sealion status` for Galera, `sealion audit` for channels and Group Replication.",
+            &["SL3"],
+        ),
+        (
+            "rest",
+            "Data at rest",
+            "What a server says that it encrypts on its disk: `sealion audit`. What is in the files says `sealion status rest`.",
+            &["SL40", "SL41"],
+        ),
+        (
+            "logs",
+            "Logs",
+            "What a server writes down of statements and logins: `sealion audit`.",
+            &["SL26", "SL42"],
+        ),
+    ];
+
+    /// `UPDATE_DOCS=1 cargo test --profile ci -p rules` writes them anew.
     #[test]
-    fn the_page_of_rules_is_what_the_rules_say() {
-        let mut page = String::from(
-            "# Rules\n\nThis page is written from the rules themselves. `sealion explain ID` says the same.\n\n\
+    fn the_pages_of_rules_are_what_the_rules_say() {
+        let reference =
+            std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/reference"));
+        let mut index = String::from(
+            "# Rules\n\nThese pages are written from the rules themselves. `sealion explain ID` says the same.\n\n\
              A finding is `pass`, `fail`, `unknown` or `not-applicable`; what could not be seen is `unknown`, never `pass`.\n",
         );
-        for rule in RULES {
-            page += &format!(
-                "\n## {} ({})\n\n**{}.** {}\n\nRemedy: {}.\n\nReferences: {}.\n",
-                rule.id(),
-                rule.severity(),
-                rule.title(),
-                rule.explanation(),
-                rule.remedy(),
-                rule.references().join("; ")
+        let mut pages = Vec::new();
+        let mut on_a_page = 0;
+        for (file, title, about, begins) in FAMILIES {
+            let of = |rule: &&&dyn Rule| begins.iter().any(|begin| rule.id().starts_with(begin));
+            index += &format!(
+                "\n## [{title}](rules/{file}.md)\n\n{about}\n\n| rule | severity | what it wants |\n| --- | --- | --- |\n"
+            );
+            let mut page = format!("# {title}\n\n{about} All families: [Rules](../rules.md).\n");
+            for rule in RULES.iter().filter(of) {
+                on_a_page += 1;
+                let anchor = format!("{}-{}", rule.id().to_lowercase(), rule.severity());
+                index += &format!(
+                    "| [{}](rules/{file}.md#{anchor}) | {} | {} |\n",
+                    rule.id(),
+                    rule.severity(),
+                    rule.title()
+                );
+                let facts: Vec<String> = rule
+                    .facts()
+                    .iter()
+                    .map(|fact| {
+                        let looks: Vec<String> =
+                            fact.noted_by.iter().map(|(look, on)| format!("`{look}` on {on}")).collect();
+                        format!("`{}` ({})", fact.name, looks.join(", "))
+                    })
+                    .collect();
+                page += &format!(
+                    "\n## {} ({})\n\n**{}.** {}\n\nRemedy: {}.\n\nRead from: {}.\n\nReferences: {}.\n",
+                    rule.id(),
+                    rule.severity(),
+                    rule.title(),
+                    rule.explanation(),
+                    rule.remedy(),
+                    facts.join("; "),
+                    rule.references().join("; ")
+                );
+            }
+            pages.push((reference.join(format!("rules/{file}.md")), page));
+        }
+        assert_eq!(on_a_page, RULES.len(), "each rule is on one page: add the begin of its id to FAMILIES");
+        pages.push((reference.join("rules.md"), index));
+        let summary =
+            std::fs::read_to_string(reference.join("../SUMMARY.md")).expect("the book has a summary");
+        for (file, title, ..) in FAMILIES {
+            let line = format!("  - [{title}](reference/rules/{file}.md)\n");
+            assert!(summary.contains(&line), "docs/src/SUMMARY.md lacks {line}");
+        }
+        for (path, page) in pages {
+            if std::env::var_os("UPDATE_DOCS").is_some() {
+                std::fs::create_dir_all(reference.join("rules")).expect("the docs are writable");
+                std::fs::write(&path, &page).expect("the docs are writable");
+            }
+            let written = std::fs::read_to_string(&path).unwrap_or_default();
+            assert!(
+                written == page,
+                "{} is stale: UPDATE_DOCS=1 cargo test --profile ci -p rules",
+                path.display()
             );
         }
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/reference/rules.md");
-        if std::env::var_os("UPDATE_DOCS").is_some() {
-            std::fs::write(path, &page).expect("the docs are writable");
-        }
-        let written = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(
-            written == page,
-            "docs/src/reference/rules.md is stale: UPDATE_DOCS=1 cargo test --profile ci -p rules"
-        );
     }
 
     #[test]

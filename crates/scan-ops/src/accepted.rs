@@ -28,6 +28,12 @@ struct File {
     _login: Option<IgnoredAny>,
     #[serde(rename = "node")]
     _nodes: Option<IgnoredAny>,
+    #[serde(rename = "ssh")]
+    _ssh: Option<IgnoredAny>,
+    #[serde(rename = "arbitrator")]
+    _arbitrators: Option<IgnoredAny>,
+    #[serde(rename = "proxy")]
+    _proxies: Option<IgnoredAny>,
 }
 
 /// Reads what was accepted. A file that is not there accepts nothing, if it `may_be_absent`.
@@ -101,6 +107,9 @@ mod tests {
             assert_eq!(found.0[0].until.to_string(), "2027-03-01");
         }
         assert_eq!(read_text("[cluster]\n").expect("nothing accepted"), Acceptances::default());
+        // All that an inventory may have.
+        let whole = "[cluster]\n[login]\n[ssh]\n[[node]]\n[[arbitrator]]\n[[proxy]]\n";
+        assert_eq!(read_text(whole).expect("nothing accepted"), Acceptances::default());
         assert_eq!(read(Path::new("/no/such/file"), true).expect("no file"), Acceptances::default());
         let error = read(Path::new("/no/such/file"), false).expect_err("it was named").to_string();
         assert!(error.contains("no such file"), "{error}");

@@ -9,7 +9,7 @@ use crate::asking::{Asking, missing};
 use crate::grant::Grant;
 
 use super::rest::some;
-use super::settings::{is_on, variable_says};
+use super::settings::{is_on, number, variable_says};
 
 pub const QUESTION: Question = Question {
     name: "what it loads and listens on",
@@ -60,7 +60,7 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         let plaintext = is_on(asking, "persist_sensitive_variables_in_plaintext");
         let how = variable_says("persist_sensitive_variables_in_plaintext");
         asking.note(&facts::server::PERSISTED_SECRETS, plaintext, &how);
-        let of = |name: &str| asking.view.number(name);
+        let of = |name: &str| number(asking.view, name);
         let reuse = match (of("password_history"), of("password_reuse_interval")) {
             (Some(history), Some(interval)) => Value::Bool(history == 0 && interval == 0),
             _ => Value::Unknown("the server has no password_history".into()),

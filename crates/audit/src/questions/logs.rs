@@ -6,7 +6,7 @@ use server::{Flavour, NodeView};
 use crate::Question;
 use crate::asking::Asking;
 
-use super::settings::{is_on, variable_says};
+use super::settings::{is_on, number, variable_says};
 
 pub const QUESTION: Question = Question {
     name: "logs",
@@ -100,7 +100,7 @@ fn of_statements(asking: &mut Asking<'_>) {
     } else {
         ("log_error_verbosity", LOG_ERROR_VERBOSITY_MIN)
     };
-    let logged = asking.view.number(variable).map_or_else(
+    let logged = number(asking.view, variable).map_or_else(
         || Value::Unknown(format!("the server has no {variable}")),
         |level| Value::Bool(level >= least),
     );

@@ -8,7 +8,7 @@ use crate::ask::Refusal;
 use crate::asking::{Asking, missing};
 use crate::grant::Grant;
 
-use super::settings::{is_on, variable_says};
+use super::settings::{is_on, number, variable_says};
 
 pub const QUESTION: Question = Question {
     name: "encryption at rest",
@@ -73,8 +73,8 @@ fn of_mariadb(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         (&facts::rest::KEY_THREADS, "innodb_encryption_threads"),
         (&facts::rest::ROTATE_KEY_AGE, "innodb_encryption_rotate_key_age"),
     ] {
-        let value = match (&new_tables, asking.view.number(variable)) {
-            (Value::Bool(true), Some(number)) => Value::Number(number),
+        let value = match (&new_tables, number(asking.view, variable)) {
+            (Value::Bool(true), Some(set)) => Value::Number(set),
             (Value::Bool(true), None) => Value::Unknown(format!("the server has no {variable}")),
             (Value::Bool(false), _) => Value::Absent,
             (other, _) => other.clone(),

@@ -54,6 +54,11 @@ pub(super) fn variable_says(name: &str) -> String {
     format!("SHOW GLOBAL VARIABLES LIKE '{name}'")
 }
 
+/// A variable that is a whole number. (`NodeView::number` is of the status.)
+pub(super) fn number(view: &NodeView, name: &str) -> Option<i64> {
+    view.variable(name)?.parse().ok()
+}
+
 /// A switch as the server shows it.
 pub(super) fn is_on(asking: &Asking<'_>, name: &str) -> Value {
     match asking.view.variable(name) {

@@ -2,21 +2,29 @@
 
 mod fix_plan;
 
+use std::path::{Path, PathBuf};
+
+use ::report::formats::audit::AUDIT_FORMATS;
+use ::report::shape::{AuditReport, SeverityWord};
 use clap::{Args, ValueEnum};
-use model::{Severity, Verdict};
+use model::{Finding, Severity, Verdict};
 use site::OpsError;
 
-use crate::findings::{by_rule, exit_code};
-use crate::options::{Connect, Format, Global, SeverityArg, TABLE_OR_JSON, connect, formats};
+use crate::findings::by_rule;
+use crate::options::{Connect, DEFAULT_INVENTORY, Format, Global, SeverityArg, connect, formats};
 use crate::show;
+
+const FORMATS: &[Format] =
+    &[Format::Table, Format::Json, Format::Csv, Format::Sarif, Format::Junit, Format::Prometheus];
 
 #[derive(Debug, Args)]
 #[command(
-    arg = formats(TABLE_OR_JSON),
+    arg = formats(FORMATS),
     after_long_help = "Examples:
   sealion audit -h db1 -u sealion_audit -p
   sealion audit --fail-on high
   sealion audit -h db1 -u root -p --fix-plan
+  sealion audit --format sarif --baseline last-week.json
   sealion audit --print-grants --flavour mysql
 
 Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 a server did not answer (to the end) or, with --fail-on, a rule
@@ -39,9 +47,15 @@ pub struct AuditArgs {
     /// changed.
     #[arg(long, conflicts_with = "print_grants")]
     pub fix_plan: bool,
+    /// Show only what changed since this JSON file was written
+    ///
+    /// Show only what changed since this JSON file of an audit was written; --fail-on then counts only new findings.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["print_grants", "fix_plan"])]
+    pub baseline: Option<PathBuf>,
     /// Exit with 1 if a finding has this severity or a higher one
     ///
-    /// Exit with 1 if a finding has this severity or a higher one, with 3 if a rule could not be judged.
+    /// Exit with 1 if a finding has this severity or a higher one, with 3 if a rule could not be judged. Findings that sealion.toml
+    /// accepts do not count until they expire.
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<SeverityArg>,
     #[command(flatten)]
@@ -71,25 +85,49 @@ pub fn audit(global: &Global, args: &AuditArgs) -> Result<u8, OpsError> {
         show::out(texts.join("\n").trim_end());
         return Ok(0);
     }
+    if args.fix_plan && !matches!(global.format, Format::Table | Format::Json) {
+        return Err(OpsError::usage(
+            format!("a fix plan cannot be written as {}", global.format.name()),
+            "it is steps in an order, and that format has findings",
+            "use --format table or json, or leave out --fix-plan",
+        ));
+    }
+    let earlier = args.baseline.as_deref().map(audit_ops::read_result).transpose()?;
     let cluster = connect::cluster(global, &args.connect)?;
     let ticker = show::Ticker::start(|_| "asking the servers".to_owned());
     let audit = audit_ops::audit(&cluster);
     drop(ticker);
+    let acceptances =
+        scan_ops::accepted::read(&global.inventory, global.inventory == Path::new(DEFAULT_INVENTORY))?;
+    let mut report = audit_ops::report(&audit, &acceptances);
+    if let (Some(path), Some(earlier)) = (&args.baseline, &earlier) {
+        report.compare(&path.display().to_string(), earlier);
+    }
+    let other = AUDIT_FORMATS.iter().find(|(name, _)| *name == global.format.name());
     if args.fix_plan {
         fix_plan::print(global, &audit)?;
+    } else if let Some((_, render)) = other {
+        show::out(render(&report).trim_end());
     } else if global.format == Format::Json {
-        let report = audit_ops::report(&audit);
         show::out(
             &serde_json::to_string_pretty(&report)
                 .map_err(|error| OpsError::internal("cannot write JSON", error))?,
         );
     } else {
-        show::out(rendered(&audit).trim_end());
+        show::out(rendered(&audit, &report).trim_end());
     }
-    Ok(exit_code(&audit.findings, args.fail_on.map(Severity::from), audit.is_blind()))
+    Ok(audit_ops::gate(&report, args.fail_on.map(|one| SeverityWord::from(Severity::from(one)))))
 }
 
-fn rendered(audit: &audit_ops::Audit) -> String {
+/// Accepted ones are counted, not shown; with a baseline only what is new is.
+fn shown(audit: &audit_ops::Audit, report: &AuditReport) -> Vec<Finding> {
+    let rows = report.findings.iter().zip(&audit.findings);
+    rows.filter(|(row, _)| report.acceptance(row).is_none() && report.is_new(row))
+        .map(|(_, finding)| finding.clone())
+        .collect()
+}
+
+fn rendered(audit: &audit_ops::Audit, report: &AuditReport) -> String {
     let mut out = String::new();
     for server in &audit.servers {
         let what = match (&server.flavour, &server.version) {
@@ -108,7 +146,8 @@ fn rendered(audit: &audit_ops::Audit) -> String {
             }
         }
     }
-    let groups = by_rule(&audit.findings);
+    let findings = shown(audit, report);
+    let groups = by_rule(&findings);
     if !groups.is_empty() {
         out.push('\n');
     }
@@ -126,6 +165,21 @@ fn rendered(audit: &audit_ops::Audit) -> String {
         count(|verdict| matches!(verdict, Verdict::Pass)),
         count(|verdict| matches!(verdict, Verdict::NotApplicable)),
     );
+    let accepted = report.accepted.iter().filter(|one| !one.is_expired).count();
+    if accepted > 0 {
+        out += &format!("{accepted} of them accepted in sealion.toml, and not shown here\n");
+    }
+    for one in report.accepted.iter().filter(|one| one.is_expired) {
+        let text = show::visible(&format!("{} of {}: accepted until {}", one.rule, one.subject, one.until));
+        out += &format!("expired: {text}\n");
+    }
+    if let Some(baseline) = &report.baseline {
+        let (new, gone) = (baseline.appeared.len(), baseline.gone.len());
+        out += &format!("since {}: {new} new, {gone} gone\n", show::visible(&baseline.file));
+        for one in &baseline.gone {
+            out += &format!("  gone: {} {}\n", one.rule, show::visible(&one.subject));
+        }
+    }
     if let Some(first) = groups.first() {
         out +=
             &format!("next: sealion explain {}   what a rule means, and how to fix it\n", first.first.rule);

@@ -1,5 +1,6 @@
 //! The files that a report can become. A new one is one file and one line in [`FORMATS`].
 
+pub mod audit;
 pub mod bench;
 mod csv;
 mod html;

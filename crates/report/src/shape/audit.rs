@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::FindingRow;
+use super::{FindingRow, MendedRow, VerdictWord};
 
 pub const AUDIT_SCHEMA_ID: &str = "sealion/audit/1";
 
@@ -21,6 +21,72 @@ pub struct AuditReport {
     pub not_applicable: u64,
     /// Failed ones first, then unknown ones, each by severity.
     pub findings: Vec<FindingRow>,
+    /// Failed and unknown findings that somebody has accepted.
+    pub accepted: Vec<AuditAcceptedRow>,
+    /// What has changed since an earlier audit; `null` where none was named.
+    pub baseline: Option<AuditBaselineRow>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditAcceptedRow {
+    pub rule: String,
+    pub subject: String,
+    pub reason: String,
+    /// The last day on which it counts: `2027-03-01`.
+    pub until: String,
+    /// It does not count any more.
+    pub is_expired: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditBaselineRow {
+    pub file: String,
+    pub started_unix_ms: u64,
+    /// Failed or unknown now, and not, or not so, then.
+    pub appeared: Vec<MendedRow>,
+    /// Failed or unknown then, and not now.
+    pub gone: Vec<MendedRow>,
+}
+
+impl AuditReport {
+    /// The acceptance of a finding, as long as it counts.
+    pub fn acceptance(&self, finding: &FindingRow) -> Option<&AuditAcceptedRow> {
+        self.accepted
+            .iter()
+            .find(|one| !one.is_expired && one.rule == finding.rule && one.subject == finding.subject)
+    }
+
+    /// Whether the baseline did not have it; without one every finding is new.
+    pub fn is_new(&self, finding: &FindingRow) -> bool {
+        self.baseline.as_ref().is_none_or(|baseline| {
+            baseline.appeared.iter().any(|one| one.rule == finding.rule && one.subject == finding.subject)
+        })
+    }
+
+    /// Notes what has changed since `earlier`, which the file had.
+    pub fn compare(&mut self, file: &str, earlier: &Self) {
+        let bad = |report: &Self| -> Vec<(MendedRow, VerdictWord)> {
+            let is_bad = |one: &&FindingRow| matches!(one.verdict, VerdictWord::Fail | VerdictWord::Unknown);
+            let key = |one: &FindingRow| MendedRow { rule: one.rule.clone(), subject: one.subject.clone() };
+            report.findings.iter().filter(is_bad).map(|one| (key(one), one.verdict)).collect()
+        };
+        let (then, now) = (bad(earlier), bad(self));
+        let key = |(one, _): &(MendedRow, VerdictWord)| one.clone();
+        self.baseline = Some(AuditBaselineRow {
+            file: file.into(),
+            started_unix_ms: earlier.started_unix_ms,
+            // What was unknown and fails now is new; what failed and is unknown now is not.
+            appeared: now
+                .iter()
+                .filter(|one| {
+                    let before = then.iter().find(|other| other.0 == one.0).map(|other| other.1);
+                    before.is_none() || (one.1 == VerdictWord::Fail && before == Some(VerdictWord::Unknown))
+                })
+                .map(key)
+                .collect(),
+            gone: then.iter().filter(|one| now.iter().all(|other| other.0 != one.0)).map(key).collect(),
+        });
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -27,7 +27,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-pub use audit::{AUDIT_SCHEMA_ID, AuditReport, AuditServerRow};
+pub use audit::{AUDIT_SCHEMA_ID, AuditAcceptedRow, AuditBaselineRow, AuditReport, AuditServerRow};
 pub use bench::{
     BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow, SecondRow, SettingRow,
 };

@@ -80,6 +80,22 @@ impl Alone {
         self.dir.join("data")
     }
 
+    /// Whether an audit says that of the server.
+    fn audited(&self, rule: &str, verdict: &str, says: &str) -> bool {
+        let said = Command::new(sealion())
+            .args(["audit", "--format", "json", "-u", "root", "-S"])
+            .arg(self.dir.join("socket"))
+            .env("HOME", self.data())
+            .output()
+            .unwrap();
+        let whole: Value = serde_json::from_slice(&said.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&said.stderr)));
+        let mut findings = whole["findings"].as_array().unwrap().iter();
+        findings.any(|one| {
+            one["rule"] == rule && one["verdict"] == verdict && one["why"].as_str().unwrap().contains(says)
+        })
+    }
+
     fn look(&self) -> Seen {
         let socket = self.dir.join("socket");
         look(&self.data(), &["-u", "root", "-S", socket.to_str().unwrap()])
@@ -361,6 +377,17 @@ fn mysql_is_shown_as_its_bytes_are() {
     ]);
     server.wait(flushed, "0");
 
+    // What the settings say from now on, and what SQL says of before.
+    for (rule, verdict, says) in [
+        ("SL4001", "fail", "d/open"),
+        ("SL4004", "pass", ""),
+        ("SL4005", "pass", ""),
+        ("SL4006", "pass", ""),
+        ("SL4007", "fail", "binlog.000001"),
+        ("SL4101", "pass", ""),
+    ] {
+        assert!(server.audited(rule, verdict, says), "{rule} is not {verdict} with \"{says}\"");
+    }
     let seen = server.look();
     assert_eq!((&seen.whole["family"], &seen.whole["server"]["counts"]), (&"mysql".into(), &true.into()));
     for (path, says) in [
@@ -414,4 +441,19 @@ fn mysql_is_shown_as_its_bytes_are() {
     assert_eq!(said.status.code(), Some(3));
     let whole: Value = serde_json::from_slice(&said.stdout).unwrap();
     assert_eq!((&whole["server"]["is_asked"], &whole["server"]["counts"]), (&true.into(), &false.into()));
+
+    // The remedies of what failed.
+    let server = Alone::start("mysql-9.7", &home.path().join("s"), &cache, &options);
+    server.run(&[
+        "ALTER TABLE d.open ENCRYPTION='Y'",
+        "ALTER TABLE sys.sys_config ENCRYPTION='Y'",
+        "ALTER TABLESPACE mysql ENCRYPTION='Y'",
+        "SET GLOBAL binlog_encryption = ON",
+    ]);
+    let logs = server.session().unwrap().query("SHOW BINARY LOGS").unwrap();
+    let newest = logs.iter().last().unwrap().text("Log_name").unwrap().into_owned();
+    server.run(&[&format!("PURGE BINARY LOGS TO '{newest}'")]);
+    for rule in ["SL4001", "SL4007"] {
+        assert!(server.audited(rule, "pass", ""), "{rule} does not pass");
+    }
 }

@@ -76,7 +76,7 @@ impl ScanFormat for Junit {
 }
 
 /// XML 1.0 has no control characters but tab and line ends, not even escaped ones.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     text.chars()
         .map(|char| match char {
             '&' => "&amp;".to_owned(),

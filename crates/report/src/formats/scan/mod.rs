@@ -3,9 +3,9 @@
 mod csv;
 mod html;
 mod json;
-mod junit;
-mod prometheus;
-mod sarif;
+pub(super) mod junit;
+pub(super) mod prometheus;
+pub(super) mod sarif;
 
 use crate::shape::{FindingRow, ScanReport, TargetRow, VerdictWord};
 

@@ -92,6 +92,6 @@ pub fn leaves(target: &TargetRow) -> impl Iterator<Item = &CertificateRow> {
     target.tls.iter().flat_map(|tls| &tls.chains).filter_map(|chain| chain.first())
 }
 
-fn escaped(value: &str) -> String {
+pub fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

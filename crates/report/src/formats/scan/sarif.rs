@@ -74,7 +74,7 @@ impl ScanFormat for Sarif {
     }
 }
 
-fn level(severity: SeverityWord) -> &'static str {
+pub fn level(severity: SeverityWord) -> &'static str {
     match severity {
         SeverityWord::Critical | SeverityWord::High => "error",
         SeverityWord::Medium => "warning",
