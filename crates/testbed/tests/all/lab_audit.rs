@@ -533,8 +533,9 @@ fn each_rule_fails_and_passes_on_mariadb() {
     let with_password = format!("--password={PASSWORD}");
     let _held = hold(&lab, &good, "app", NETWORK, &["--ssl", &with_password]);
     // Background threads are at it.
-    let clear = "SELECT COUNT(*) FROM information_schema.INNODB_TABLESPACES_ENCRYPTION WHERE MIN_KEY_VERSION = 0 \
-                 AND NAME <> 'innodb_temporary'";
+    let clear = "SELECT COUNT(*) FROM information_schema.INNODB_SYS_TABLESPACES t \
+                 LEFT JOIN information_schema.INNODB_TABLESPACES_ENCRYPTION e ON e.SPACE = t.SPACE \
+                 WHERE t.NAME <> 'innodb_temporary' AND COALESCE(e.MIN_KEY_VERSION, 0) = 0";
     let is_done = wait_for(UP, || (root(&good).query(clear).ok()?.scalar()? == "0").then_some(()));
     assert!(is_done.is_some(), "tablespaces are not encrypted in time");
     let seen = audit_with(&lab, &good, "root", &password(&lab));
