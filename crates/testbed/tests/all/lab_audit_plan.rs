@@ -10,6 +10,8 @@ use testbed::real::{RealLab, wait_for};
 
 use crate::lab_audit::{PASSWORD, audit_with, password, root};
 
+/// Not applicable while there is no TLS: what they say is seen only when another step has been done.
+const UNCOVERED: [&str; 2] = ["SL3305", "SL3306"];
 /// From where clients log in afterwards.
 const CLIENTS: &str = "10.98.%";
 
@@ -108,7 +110,7 @@ pub fn is_followed(lab: &RealLab, server: Bundled, start: impl FnOnce(&[&str]) -
     for (rule, verdict, subject, why) in seen.findings() {
         let is_promised = promised.contains(&(rule.to_owned(), subject.to_owned()));
         // Under another name it must not come back either.
-        if verdict == "fail" && (is_promised || !open.contains(rule)) {
+        if verdict == "fail" && (is_promised || !(open.contains(rule) || UNCOVERED.contains(&rule))) {
             left.push(format!("{rule} {subject}: {why}"));
         }
     }
