@@ -772,7 +772,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__audit)
-            opts="-h -P -u -p -S -? -v --print-grants --flavour --fail-on --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --format --inventory --color --verbose"
+            opts="-h -P -u -p -S -? -v --print-grants --flavour --fix-plan --baseline --fail-on --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --format --inventory --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -780,6 +780,10 @@ _sealion() {
             case "${prev}" in
                 --flavour)
                     COMPREPLY=($(compgen -W "mariadb mysql" -- "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --fail-on)
@@ -863,7 +867,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --inventory)
@@ -4328,7 +4332,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__lab__subcmd__up)
-            opts="-v -h --nodes --spare --server --tls --system --no-namespace --relay --hosts --arbitrator --proxy --sst --dir --inventory --format --color --verbose --help galera mariadb replicas"
+            opts="-v -h --nodes --spare --server --tls --system --no-namespace --relay --hosts --arbitrator --proxy --sst --dir --inventory --format --color --verbose --help galera mariadb replicas estate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

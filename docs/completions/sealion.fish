@@ -143,6 +143,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l flavour -d 'With --print-grants: only those for this flavour' -r -f -a "mariadb\t''
 mysql\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l baseline -d 'Show only what changed since this JSON file was written' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l fail-on -d 'Exit with 1 if a finding has this severity or a higher one' -r -f -a "info\t''
 low\t''
 medium\t''
@@ -164,12 +165,17 @@ complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl-crl -d 'Ce
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl-cert -d 'Client certificate' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl-key -d 'Private key of the client certificate' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l format -d 'Output format' -r -f -a "table\t''
-json\t''"
+json\t''
+csv\t''
+sarif\t''
+junit\t''
+prometheus\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l print-grants -d 'Print the statements that create an account for it, and do nothing else'
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l fix-plan -d 'Print what fixes the findings, in an order that breaks nobody'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -s p -l password -d 'Prompt for the password'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl -d 'Require TLS, as --ssl of mariadb'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l skip-ssl -d 'Do not use TLS'
