@@ -10,7 +10,7 @@ use crate::world::{World, sleep};
 /// Between two questions whether a proxy sees a node again.
 const POLL_MS: u64 = 200;
 /// Kinds of steps that drain a node at its proxies before they stop it.
-const DRAINING: &[&str] = &["round"];
+const DRAINING: &[&str] = &["round", "distrust", "again"];
 
 /// How a server was at a proxy before sealion drained it. It is written on the node before the proxy is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
