@@ -1,9 +1,7 @@
 //! What accounts each verb needs, as statements to paste: SQL on the servers, sudo on their hosts.
 
-use std::collections::BTreeSet;
-
 use server::Capabilities;
-use server::rights::{self, Use};
+use server::rights::{RightsSet, Use};
 use site::OpsError;
 
 use crate::print_grants::{FLAVOURS, FlavourRow};
@@ -170,22 +168,8 @@ impl GrantsRow {
     }
 }
 
-/// `PRIVILEGES ON OBJECT`, each object once.
 fn of_uses(uses: &[Use], capabilities: &Capabilities) -> Option<Vec<String>> {
-    let all: Vec<_> = uses.iter().filter_map(|one| rights::rights(*one, capabilities.flavour)).collect();
-    if all.is_empty() {
-        return None;
-    }
-    let global: BTreeSet<&str> = all.iter().flat_map(|rights| rights.global.iter().copied()).collect();
-    let on: BTreeSet<(&str, &str)> = all.iter().flat_map(|rights| rights.on.iter().copied()).collect();
-    let global =
-        (!global.is_empty()).then(|| format!("{} ON *.*", global.into_iter().collect::<Vec<_>>().join(", ")));
-    Some(
-        global
-            .into_iter()
-            .chain(on.into_iter().map(|(what, object)| format!("{what} ON {object}")))
-            .collect(),
-    )
+    RightsSet::of(uses, capabilities.flavour).map(|set| set.grants())
 }
 
 /// SQL to paste, with the lines of sudoers as comments.
@@ -263,6 +247,8 @@ pub fn page_table() -> String {
 
 #[cfg(test)]
 mod tests {
+    use server::rights;
+
     use super::*;
 
     #[test]

@@ -2,11 +2,10 @@
 
 use model::{Fact, Observations, Source, Value};
 use net::Rows;
-use server::{Capabilities, NodeView};
+use server::{Capabilities, NodeView, OwnGrants};
 
 use crate::ask::{Ask, Refusal};
 use crate::grant::Grant;
-use crate::rights::Rights;
 
 /// What questions are given, and what they note into.
 pub struct Asking<'a> {
@@ -14,7 +13,7 @@ pub struct Asking<'a> {
     subject: &'a str,
     pub view: &'a NodeView,
     pub capabilities: &'a Capabilities,
-    pub rights: &'a Rights,
+    pub rights: &'a OwnGrants,
     seen: &'a mut Observations,
     now_unix_ms: u64,
     /// Which accounts have administrative privileges, once that is known.
@@ -50,7 +49,7 @@ impl<'a> Asking<'a> {
         subject: &'a str,
         view: &'a NodeView,
         capabilities: &'a Capabilities,
-        rights: &'a Rights,
+        rights: &'a OwnGrants,
         seen: &'a mut Observations,
         now_unix_ms: u64,
     ) -> Self {

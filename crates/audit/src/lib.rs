@@ -21,7 +21,6 @@ pub use ask::{Ask, Refusal};
 pub use asking::Asking;
 pub use grant::Grant;
 pub use questions::QUESTIONS;
-pub use rights::Rights;
 
 /// One thing that is asked.
 pub struct Question {

@@ -27,6 +27,8 @@ pub struct Settings {
     pub allow_untested: bool,
     pub accept_managed: bool,
     pub skip_openssl_check: bool,
+    /// For a plan that somebody else may carry out.
+    pub may_lack_rights: bool,
     pub accept_unknown_clients: bool,
     pub accept_unproven: bool,
     pub leave_accounts: Vec<AccountName>,
@@ -48,6 +50,7 @@ impl Default for Settings {
             allow_untested: false,
             accept_managed: false,
             skip_openssl_check: false,
+            may_lack_rights: false,
             accept_unknown_clients: false,
             accept_unproven: false,
             leave_accounts: vec![],
@@ -153,6 +156,7 @@ fn world<'a>(
         allow_untested: settings.allow_untested,
         accept_managed: settings.accept_managed,
         skip_openssl_check: settings.skip_openssl_check,
+        may_lack_rights: settings.may_lack_rights,
         accept_unknown_clients: settings.accept_unknown_clients,
         accept_unproven: settings.accept_unproven,
         leave_accounts: settings.leave_accounts.clone(),
@@ -247,6 +251,14 @@ pub fn apply(
     }
     // Between the plan and now somebody may have changed something: the same wish must give the same state.
     let now = self::plan(access, settings, passphrase.clone(), &plan.change)?;
+    let differences = providers::inventory_state::differences(plan, &now);
+    if !differences.is_empty() {
+        return Err(OpsError::Refused(format!(
+            "the inventory is not as it was when the plan was made, nothing was changed\n  why:  {}\n  next: check a new plan: sealion plan {}",
+            differences.join("\n        "),
+            plan.change
+        )));
+    }
     if now.state_hash != plan.state_hash {
         return Err(OpsError::Refused(format!(
             "the cluster is not as it was when the plan was made, nothing was changed\n  why:  its state hash is {}, the \

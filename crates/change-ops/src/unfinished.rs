@@ -237,6 +237,7 @@ mod tests {
             made_unix_ms: 0,
             sealion_version: "0".into(),
             state_hash: "h".into(),
+            inventory: std::collections::BTreeMap::new(),
             impact: vec![],
             rights: vec![],
             steps: (0..3).map(step).collect(),

@@ -28,6 +28,7 @@ pub fn plan(steps: usize) -> Plan {
         made_unix_ms: 0,
         sealion_version: "0".into(),
         state_hash: "h".into(),
+        inventory: std::collections::BTreeMap::new(),
         impact: vec![],
         rights: vec![],
         steps: (0..steps).map(step).collect(),

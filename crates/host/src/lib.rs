@@ -9,6 +9,7 @@ pub mod ports;
 pub mod remote;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -177,6 +178,11 @@ pub trait ReadHost {
     fn list(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError>;
     /// `None`: there is no such process, or it is a zombie. An error: there may be one.
     fn process(&self, pid: i32) -> Result<Option<ProcessFacts>, HostError>;
+    /// The sockets that a process has open, by their numbers (inodes), as the kernel's tables have them.
+    ///
+    /// # Errors
+    /// Also where this user may not look at that process, and where it has ended.
+    fn sockets_of(&self, pid: i32) -> Result<BTreeSet<u64>, HostError>;
     /// Every process of this machine whose program has one of these names, or a name that begins so.
     ///
     /// # Errors
@@ -202,6 +208,19 @@ pub trait ReadHost {
     /// # Errors
     /// It does not say, or not within `limit`.
     fn version_of(&self, program: &Path, limit: Duration) -> Result<Option<String>, HostError>;
+    /// Whether its manager knows the unit: systemd's LoadState, `loaded`, `not-found`, `masked`, …
+    ///
+    /// # Errors
+    /// It does not say, or not within `limit`.
+    fn unit_load_state(&self, unit: &str, limit: Duration) -> Result<String, HostError>;
+    /// The program that a command of this name runs: the file itself, where the name has a directory, else the first in PATH that can be
+    /// executed. `None`: a command of this name cannot be run.
+    ///
+    /// # Errors
+    /// That cannot be told.
+    fn program_of(&self, name: &str) -> Result<Option<PathBuf>, HostError>;
+    /// What a symbolic link points to, as it is written there. `None`: the path names no link, or nothing.
+    fn link(&self, path: &Path) -> Result<Option<PathBuf>, HostError>;
     /// What became of the newest job of this place.
     fn service_job(&self, job: &JobPlace) -> Result<JobState, HostError>;
     /// The first text in a program or library that is `mark` with a digit behind it, to its end: `OpenSSL 3.0.19 27 Jan 2026`.

@@ -1,5 +1,6 @@
 //! The machine that sealion runs on.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -116,6 +117,26 @@ impl ReadHost for Local {
         }
     }
 
+    /// # Source
+    /// proc(5), `/proc/PID/fd`: of a socket the link says `socket:[INODE]`.
+    fn sockets_of(&self, pid: i32) -> Result<BTreeSet<u64>, HostError> {
+        let dir = PathBuf::from(format!("/proc/{pid}/fd"));
+        let failed = |error| fail("cannot look at", &dir)(error);
+        let mut sockets = BTreeSet::new();
+        for entry in fs::read_dir(&dir).map_err(failed)? {
+            let target = match fs::read_link(entry.map_err(failed)?.path()) {
+                Ok(target) => target,
+                // It was closed meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed(error)),
+            };
+            let text = target.to_string_lossy();
+            let inode = text.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']'));
+            sockets.extend(inode.and_then(|inode| inode.parse::<u64>().ok()));
+        }
+        Ok(sockets)
+    }
+
     fn programs(&self, names: &[&str]) -> Result<Programs, HostError> {
         // The first process is always there, and always somebody else's.
         self.process(1)?;
@@ -226,6 +247,46 @@ impl ReadHost for Local {
         Ok(Some(said.trim().to_owned()))
     }
 
+    fn unit_load_state(&self, unit: &str, limit: Duration) -> Result<String, HostError> {
+        let words = ["systemctl", "show", "-p", "LoadState", "--value", "--", unit].map(str::to_owned);
+        let said = self.run(&words, limit)?;
+        match said.trim() {
+            "" => Err(HostError::Process {
+                what: format!("systemd says nothing of {unit}"),
+                why: "its LoadState is empty".into(),
+            }),
+            state => Ok(state.to_owned()),
+        }
+    }
+
+    fn program_of(&self, name: &str) -> Result<Option<PathBuf>, HostError> {
+        if name.contains('/') {
+            let path = PathBuf::from(name);
+            return Ok(is_executable(&path)?.then_some(path));
+        }
+        // Source: execvp(3): what may not be looked at is passed over, and is the answer where nothing else is found.
+        let mut hidden = None;
+        for dir in std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()) {
+            match is_executable(&dir.join(name)) {
+                Ok(true) => return Ok(Some(dir.join(name))),
+                Ok(false) => {}
+                Err(error) => hidden = Some(error),
+            }
+        }
+        hidden.map_or(Ok(None), Err)
+    }
+
+    fn link(&self, path: &Path) -> Result<Option<PathBuf>, HostError> {
+        match fs::read_link(path) {
+            Ok(target) => Ok(Some(target)),
+            // EINVAL: it is there and is no link.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => {
+                Ok(None)
+            }
+            Err(error) => Err(fail("cannot read the link", path)(error)),
+        }
+    }
+
     fn service_job(&self, job: &JobPlace) -> Result<JobState, HostError> {
         job::state(job)
     }
@@ -233,6 +294,25 @@ impl ReadHost for Local {
     fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError> {
         let Some(file) = maybe(File::open(path)).map_err(fail("cannot read", path))? else { return Ok(None) };
         first_text(file.take(PROGRAM_BYTES_MAX), mark.as_bytes()).map_err(fail("cannot read", path))
+    }
+}
+
+/// A file that this user may run.
+fn is_executable(path: &Path) -> Result<bool, HostError> {
+    let facts = maybe(fs::metadata(path)).or_else(|error| match error.raw_os_error() {
+        // A part of the path is a file.
+        Some(code) if code == Errno::ENOTDIR as i32 => Ok(None),
+        _ => Err(fail("cannot look at", path)(error)),
+    })?;
+    let Some(facts) = facts.filter(fs::Metadata::is_file) else { return Ok(false) };
+    // An agent that looks has given up most of what root may; the one that will run it has not.
+    if Uid::effective().is_root() {
+        return Ok(facts.mode() & 0o111 != 0);
+    }
+    match access(path, AccessFlags::X_OK) {
+        Ok(()) => Ok(true),
+        Err(Errno::EACCES | Errno::ENOENT) => Ok(false),
+        Err(error) => Err(fail("cannot look at", path)(error.into())),
     }
 }
 
@@ -703,6 +783,24 @@ mod tests {
         let facts = Local.facts(&path).expect("readable").expect("there");
         assert_eq!((facts.mode, facts.bytes), (0o640, 2));
         assert_eq!(Local.list(dir.path()).expect("readable"), vec![path]);
+    }
+
+    #[test]
+    fn a_program_is_found_where_a_command_finds_it() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let path = dir.path().join("stop-it");
+        let found = |path: &Path| Local.program_of(&path.display().to_string()).expect("it can be told");
+        assert_eq!(found(&path), None);
+        fs::write(&path, "#!/bin/sh\n").expect("writable");
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("ours");
+        assert_eq!(found(&path), None, "nobody may run it");
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("ours");
+        assert_eq!(found(&path), Some(path.clone()));
+        assert_eq!(found(&path.join("below")), None);
+        assert_eq!(found(dir.path()), None, "a directory");
+        let sh = Local.program_of("sh").expect("it can be told").expect("every system has one");
+        assert!(sh.is_absolute() && sh.ends_with("sh"), "{}", sh.display());
+        assert_eq!(Local.program_of("no-such-program-of-sealion").expect("it can be told"), None);
     }
 
     #[test]

@@ -156,6 +156,7 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
         made_unix_ms,
         sealion_version: env!("CARGO_PKG_VERSION").into(),
         state_hash: model::hex(&openssl::sha::sha256(state.as_bytes())),
+        inventory: std::collections::BTreeMap::new(),
         impact: vec![
             format!("MariaDB {} to {}: {schemas}", from.version, to.version),
             "applications write to the source until M5; from M5 to M6 to neither".into(),

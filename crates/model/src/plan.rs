@@ -1,5 +1,6 @@
 //! What the user wants (a [`Change`]) and the ordered [`Step`]s that get there from the state as it is now.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -227,8 +228,11 @@ pub struct Plan {
     pub parts: Vec<PlanPart>,
     pub made_unix_ms: u64,
     pub sealion_version: String,
-    /// SHA-256 over file bytes, effective options, membership and versions; not over queues or GTIDs.
+    /// SHA-256 over file bytes, effective options, membership and versions, and `inventory`; not over queues or GTIDs.
     pub state_hash: String,
+    /// Of each member and proxy, hashes of what the inventory says of it, by its keys. Empty in plans of before.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inventory: BTreeMap<String, BTreeMap<String, String>>,
     pub impact: Vec<String>,
     pub rights: Vec<String>,
     pub steps: Vec<Step>,

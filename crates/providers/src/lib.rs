@@ -15,6 +15,7 @@ pub mod edit;
 mod estate;
 pub mod files;
 pub mod galera;
+pub mod inventory_state;
 mod journal_copies;
 pub mod kept_keys;
 mod left;

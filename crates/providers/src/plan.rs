@@ -4,8 +4,9 @@ use model::{Change, NodeName, Plan, Step, StepId, StepNature};
 use thiserror::Error;
 
 use crate::estate;
+use crate::inventory_state;
 use crate::needs;
-use crate::preflight::{Problem, managed, preflight, tls_library};
+use crate::preflight::{Problem, managed, preflight, rights, services, tls_library};
 use crate::proxies;
 use crate::world::{Part, World};
 
@@ -80,6 +81,7 @@ pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Re
         impact.extend(managed::told(world));
         impact.extend(tls_library::told(world));
     }
+    let inventory = inventory_state::of(world);
     Ok(Plan {
         id: plan_id(made_unix_ms, change),
         sequence: 0,
@@ -89,7 +91,8 @@ pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Re
         parts: world.parts.iter().map(Part::planned).collect(),
         made_unix_ms,
         sealion_version: sealion_version.into(),
-        state_hash: content.state_hash,
+        state_hash: inventory_state::with_state(&content.state_hash, &inventory),
+        inventory,
         impact,
         rights: content.rights,
         steps: content.steps,
@@ -105,13 +108,18 @@ pub fn propose(
 ) -> (Vec<Problem>, Result<Plan, PlanError>) {
     estate::divide(world);
     let mut problems = preflight(world, change);
-    let planned = plan(world, change, sealion_version);
-    if let Ok(plan) = &planned {
+    let mut planned = plan(world, change, sealion_version);
+    if let Ok(plan) = &mut planned {
         managed::advise(&mut problems, plan);
         let to_do = || plan.steps.iter().filter(|step| !step.no_op);
         problems.extend(needs::lacking(world, to_do()));
         problems.extend(needs::unseen(world, to_do()));
         problems.extend(proxies::problems(world, plan));
+        for look in [rights::look, services::look] {
+            let (found, told) = look(world, plan);
+            problems.extend(found);
+            plan.impact.extend(told);
+        }
     }
     (problems, planned)
 }

@@ -113,6 +113,8 @@ pub struct World<'a> {
     pub allow_untested: bool,
     /// Files that another tool writes may be changed.
     pub accept_managed: bool,
+    /// Privileges that an account lacks are told with the plan and refuse nothing: who plans need not be who changes.
+    pub may_lack_rights: bool,
     /// A TLS library with a fault that is known is accepted.
     pub skip_openssl_check: bool,
     /// Clients that were not seen may be cut off by require_secure_transport.

@@ -7,6 +7,7 @@ use net::{Client, NetError};
 use serde::{Deserialize, Serialize};
 
 use crate::capability::{Capabilities, Flavour};
+use crate::like::fits;
 
 /// A login over the socket, one statement and the end take longer.
 const OFTEN: Duration = Duration::from_millis(3);
@@ -50,21 +51,7 @@ impl std::str::FromStr for AccountName {
 impl AccountName {
     /// Whether it lets in who comes over the unix socket, where no account at localhost does.
     pub fn fits_localhost(&self) -> bool {
-        let mut pattern = self.host.to_ascii_lowercase().into_bytes();
-        // Several `%` mean what one does, and would be tried in every way.
-        pattern.dedup_by(|one, other| *one == b'%' && *other == b'%');
-        fits(&pattern, LOCALHOST.as_bytes())
-    }
-}
-
-/// As LIKE: `%` is any text, `_` one character.
-fn fits(pattern: &[u8], text: &[u8]) -> bool {
-    match pattern.split_first() {
-        None => text.is_empty(),
-        Some((b'%', rest)) => (0..=text.len()).any(|at| text.get(at..).is_some_and(|text| fits(rest, text))),
-        Some((one, rest)) => {
-            text.split_first().is_some_and(|(first, text)| (*one == b'_' || one == first) && fits(rest, text))
-        }
+        fits(&self.host.to_ascii_lowercase(), LOCALHOST)
     }
 }
 

@@ -15,6 +15,7 @@ use net::{
 
 use crate::accounts::{self, Account, AccountName};
 use crate::capability::Capabilities;
+use crate::grants::OwnGrants;
 use crate::live_settings::{self, LiveSetting};
 use crate::logins::{self, Logins};
 use crate::machine::Machine;
@@ -608,6 +609,16 @@ impl ReadNode for LiveNode {
         Ok(seen.list.iter().filter(|one| one.is_replica).map(ToString::to_string).collect())
     }
 
+    fn own_grants(&mut self) -> Result<OwnGrants, NodeError> {
+        let mut client = self.connect()?;
+        let mut rows = |sql| client.query(sql).map_err(|error| self.error(&error));
+        let account = rows("SELECT CURRENT_USER()")?.scalar().map(|text| text.into_owned());
+        // Seen on MariaDB 10.11.19 and MySQL 9.7.4: without FOR it lists what the active roles add, too.
+        let grants = rows("SHOW GRANTS")?;
+        let lines: Vec<_> = grants.iter().filter_map(|row| row.at(0)).collect();
+        Ok(OwnGrants::of(&account.unwrap_or_default(), lines.iter().map(|line| &**line)))
+    }
+
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError> {
         let mut client = self.connect()?;
         accounts::accounts(&mut client).map_err(|error| self.error(&error))
@@ -671,6 +682,16 @@ impl WriteNode for LiveNode {
         } else {
             "SET GLOBAL require_secure_transport=OFF"
         })
+    }
+
+    fn set_provider_options(&mut self, options: &str) -> Result<(), NodeError> {
+        if options.contains(['\'', '\\']) {
+            return Err(NodeError::Refused {
+                node: self.spec.name.clone(),
+                why: format!("the provider options {options:?} are not written into a statement"),
+            });
+        }
+        self.run(&format!("SET GLOBAL wsrep_provider_options='{options}'"))
     }
 
     fn reload_tls(&mut self) -> Result<(), NodeError> {

@@ -10,6 +10,7 @@ use net::PemSet;
 use thiserror::Error;
 
 use crate::accounts::{Account, AccountName};
+use crate::grants::OwnGrants;
 use crate::live_settings::LiveSetting;
 use crate::logins::Logins;
 use crate::options::Effective;
@@ -257,6 +258,11 @@ pub trait ReadNode: ReadMember {
     /// # Errors
     /// Also where the account does not see the sessions of others.
     fn replicas(&mut self) -> Result<Vec<String>, NodeError>;
+    /// What the account that it is asked with is allowed, its active roles among it.
+    ///
+    /// # Errors
+    /// Also where the server does not list it (`skip_grant_tables`).
+    fn own_grants(&mut self) -> Result<OwnGrants, NodeError>;
     /// Every account of it that can log in.
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError>;
     /// Who is connected over the unix socket at some moment of so many milliseconds.
@@ -276,6 +282,8 @@ pub trait WriteNode: ReadNode + WriteMember {
     /// Takes the node out of service for whoever checks its health: state 2 instead of 4.
     fn set_desync(&mut self, on: bool) -> Result<(), NodeError>;
     fn set_require_secure_transport(&mut self, on: bool) -> Result<(), NodeError>;
+    /// Options of the Galera provider, as `key=value;key=value`, which it takes while it runs.
+    fn set_provider_options(&mut self, options: &str) -> Result<(), NodeError>;
     /// Client and Galera certificates are read again from the same paths.
     fn reload_tls(&mut self) -> Result<(), NodeError>;
     /// A channel connects anew as `tls` says, from where its applier is; nothing of it is lost or read twice.

@@ -1,7 +1,10 @@
 //! What the account of each command has to be allowed, by flavour: the one place that lists it. `sealion grants` prints it, plans name
 //! it, and the pages of the manual are tested against it. What `audit` reads is listed with its questions.
 
-use crate::capability::Flavour;
+use std::collections::BTreeSet;
+
+use crate::capability::{Capabilities, Flavour};
+use crate::grants::OwnGrants;
 
 /// What an account is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +43,28 @@ pub struct Rights {
 const SESSIONS: (&str, &str) = ("SELECT", "performance_schema.threads");
 const ACCOUNTS: (&str, &str) = ("SELECT", "mysql.user");
 pub const CANARIES: (&str, &str) = ("ALL", "sealion_canary.*");
+/// What of `ALL` is made use of: an account that has no more is let in.
+const USED_OF_ALL: [&str; 5] = ["CREATE", "DELETE", "DROP", "INSERT", "SELECT"];
+
+/// Privileges with which one has another too, or that are shown in its place.
+///
+/// # Source
+/// Seen on MariaDB 10.11.19: `SHOW GRANTS` has SLAVE MONITOR for REPLICA MONITOR, and BINLOG MONITOR for REPLICATION CLIENT. MariaDB manual,
+/// GRANT: up to 10.11 SUPER is enough for what the privileges that were split off it allow. MySQL manual, Privileges Provided by MySQL: SUPER still
+/// allows what its dynamic privileges do.
+const COMES_WITH: [(&str, &str); 4] = [
+    ("REPLICA MONITOR", "SLAVE MONITOR"),
+    ("REPLICATION SLAVE ADMIN", "REPLICATION REPLICA ADMIN"),
+    ("BINLOG MONITOR", "REPLICATION CLIENT"),
+    ("REPLICATION MASTER ADMIN", "REPLICATION SOURCE ADMIN"),
+];
+const COMES_WITH_SUPER: [&str; 5] = [
+    "REPLICA MONITOR",
+    "REPLICATION SLAVE ADMIN",
+    "CONNECTION_ADMIN",
+    "REPLICATION_SLAVE_ADMIN",
+    "SYSTEM_VARIABLES_ADMIN",
+];
 
 const fn mariadb(
     used_to: Use,
@@ -142,9 +167,117 @@ impl Rights {
     }
 }
 
+/// Privileges of several uses together, each once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RightsSet {
+    global: BTreeSet<&'static str>,
+    on: BTreeSet<(&'static str, &'static str)>,
+}
+
+impl RightsSet {
+    /// `None`: sealion does none of that on servers of this flavour.
+    pub fn of(uses: &[Use], flavour: Flavour) -> Option<Self> {
+        let all: Vec<&Rights> = uses.iter().filter_map(|one| rights(*one, flavour)).collect();
+        (!all.is_empty()).then(|| Self {
+            global: all.iter().flat_map(|rights| rights.global.iter().copied()).collect(),
+            on: all.iter().flat_map(|rights| rights.on.iter().copied()).collect(),
+        })
+    }
+
+    #[must_use]
+    pub fn without(mut self, on: (&'static str, &'static str)) -> Self {
+        self.on.remove(&on);
+        self
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.global.is_empty() && self.on.is_empty()
+    }
+
+    /// `PRIVILEGES ON OBJECT`, each object once.
+    pub fn grants(&self) -> Vec<String> {
+        let listed = self.global.iter().copied().collect::<Vec<_>>().join(", ");
+        let global = (!listed.is_empty()).then(|| format!("{listed} ON *.*"));
+        global.into_iter().chain(self.on.iter().map(|(what, object)| format!("{what} ON {object}"))).collect()
+    }
+
+    /// Of these, what an account lacks.
+    #[must_use]
+    pub fn lacking(&self, own: &OwnGrants, capabilities: &Capabilities) -> Self {
+        let has_super = own.has("SUPER")
+            && (capabilities.flavour != Flavour::MariaDb || capabilities.version < (11, 0, 0));
+        let has = |privilege: &str| {
+            let is_other = |(one, other): &(&str, &str)| *one == privilege && own.has(other);
+            own.has(privilege)
+                || COMES_WITH.iter().any(is_other)
+                || (has_super && COMES_WITH_SUPER.contains(&privilege))
+        };
+        let has_on = |privilege: &str, object: &str| {
+            let (schema, table) = object.split_once('.').unwrap_or((object, "*"));
+            let table = (table != "*").then_some(table);
+            let used: &[&str] = if privilege == "ALL" { &USED_OF_ALL } else { &[privilege] };
+            used.iter().all(|one| own.has_on(one, schema, table))
+        };
+        Self {
+            global: self.global.iter().copied().filter(|privilege| !has(privilege)).collect(),
+            on: self.on.iter().copied().filter(|(privilege, object)| !has_on(privilege, object)).collect(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_account_lacks_is_what_its_server_does_not_list() {
+        let check = |version: &str, used_to, lines: &[&str], lacking: &[&str]| {
+            let capabilities = Capabilities::of(version, "", false);
+            let own = OwnGrants::of("a@%", lines.iter().copied());
+            let wanted = RightsSet::of(&[used_to], capabilities.flavour).expect("a row");
+            assert_eq!(wanted.lacking(&own, &capabilities).grants(), lacking, "{version} {lines:?}");
+        };
+        let (mariadb, mysql) = ("10.11.19-MariaDB", "9.7.4");
+        check(mariadb, Use::ChangeGalera, &["GRANT ALL PRIVILEGES ON *.* TO `a`@`%`"], &[]);
+        // As `SHOW GRANTS` has what `sealion grants` gives.
+        let given = [
+            "GRANT RELOAD, PROCESS, SUPER, SLAVE MONITOR ON *.* TO `a`@`%` IDENTIFIED BY PASSWORD '*B6'",
+            "GRANT ALL PRIVILEGES ON `sealion_canary`.* TO `a`@`%`",
+            "GRANT SELECT ON `performance_schema`.`threads` TO `a`@`%`",
+        ];
+        check(mariadb, Use::ChangeGalera, &given, &[]);
+        check("11.8.6-MariaDB", Use::ChangeGalera, &given, &[]);
+        check(
+            mariadb,
+            Use::ChangeGalera,
+            &["GRANT PROCESS, SLAVE MONITOR ON *.* TO `a`@`%`", given[1]],
+            &["RELOAD, SUPER ON *.*", "SELECT ON performance_schema.threads"],
+        );
+        let with_super =
+            ["GRANT RELOAD, PROCESS, SUPER, SELECT, INSERT, CREATE, DROP, DELETE ON *.* TO `a`@`%`"];
+        check(mariadb, Use::ChangeReplication, &with_super, &[]);
+        check(
+            "11.8.6-MariaDB",
+            Use::ChangeReplication,
+            &with_super,
+            &["REPLICA MONITOR, REPLICATION SLAVE ADMIN ON *.*"],
+        );
+        check(
+            mysql,
+            Use::ChangeReplication,
+            &[
+                "GRANT SELECT, PROCESS, REPLICATION CLIENT ON *.* TO `a`@`%`",
+                "GRANT CONNECTION_ADMIN,REPLICATION_SLAVE_ADMIN ON *.* TO `a`@`%`",
+                "REVOKE SELECT ON `performance_schema`.* FROM `a`@`%`",
+            ],
+            &[
+                "SYSTEM_VARIABLES_ADMIN ON *.*",
+                "ALL ON sealion_canary.*",
+                "SELECT ON performance_schema.threads",
+            ],
+        );
+        check(mysql, Use::ChangeAccounts, &[], &["CREATE USER ON *.*", "SELECT ON mysql.user"]);
+    }
 
     #[test]
     fn each_use_has_one_row_a_flavour_in_order() {

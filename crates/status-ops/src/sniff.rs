@@ -4,6 +4,7 @@ mod blindness;
 mod canaries;
 mod places;
 mod seeing;
+mod sockets;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +29,7 @@ use site::random16;
 pub(crate) use blindness::name_blindness;
 use canaries::canaries;
 pub use canaries::remove_canaries;
-use places::{Place, ReplicaLink};
+use places::{Place, ReplicaLink, count_strangers, share_addresses};
 use seeing::Seeing;
 
 /// A name of an inventory or of `bind_address` is resolved within this time, or not at all.
@@ -99,7 +100,9 @@ impl Sniffer {
     /// This machine has nodes, and nothing can be captured on it. What cannot be seen elsewhere is said of its links.
     pub fn start(cluster: &Cluster) -> Result<Self, LookError> {
         let mut places: Vec<Place> = cluster.on_each(|node| Place::of(cluster, node));
-        places.extend(cluster.arbitrators.iter().map(Place::of_arbitrator));
+        places.extend(cluster.arbitrators.iter().map(|spec| Place::of_arbitrator(cluster, spec)));
+        share_addresses(&mut places);
+        count_strangers(&mut places);
         if let CaptureBy::Packets { iface } = &cluster.capture {
             for place in &mut places {
                 place.looked_at_on(iface);
@@ -241,6 +244,13 @@ impl Sniffer {
                 *place = now;
             }
         }
+        std::thread::scope(|scope| {
+            for place in &mut self.places {
+                scope.spawn(|| place.ask_sockets_again(cluster));
+            }
+        });
+        share_addresses(&mut self.places);
+        count_strangers(&mut self.places);
     }
 
     /// Who is connected, as each server says. To be asked while the capture runs.
@@ -392,6 +402,7 @@ fn ports_of(places: &[Place]) -> Vec<u16> {
     for place in places {
         ports.extend(&place.client_ports);
         ports.extend([place.galera_port, place.galera_port + 1]);
+        ports.extend(place.more_ports());
     }
     ports.sort_unstable();
     ports.dedup();

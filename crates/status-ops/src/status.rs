@@ -172,6 +172,25 @@ fn members(cluster: &Cluster) -> Vec<String> {
     cluster.nodes.iter().chain(&cluster.arbitrators).map(|one| one.name.to_string()).collect()
 }
 
+/// Members beside those of the inventory, each once: how many are counted and how many it has, of all and of arbitrators.
+fn not_named(
+    (members, members_named): (usize, usize),
+    (arbitrators, arbitrators_named): (usize, usize),
+) -> Option<String> {
+    let others = arbitrators.saturating_sub(arbitrators_named);
+    if members <= members_named && others == 0 {
+        return None;
+    }
+    let among = match others {
+        0 => String::new(),
+        1 => " (an arbitrator, garbd, is among the others)".into(),
+        more => format!(" ({more} arbitrators, garbd, are among the others)"),
+    };
+    Some(format!(
+        "the cluster has {members} members and the inventory {members_named}{among}: what the others are set to do, and their links"
+    ))
+}
+
 /// Who was seen on a Galera port and is not in the inventory: with whom, and what that means.
 fn strangers(sights: &[LinkSight], members: &[String]) -> Vec<String> {
     let mut with: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -294,20 +313,12 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
         status.not_looked_at.extend(unseen.into_iter().map(|why| format!("{name}: {why}")));
         status.nodes.push(told);
     }
-    let named = cluster.arbitrators.len();
-    if status.cluster.arbitrators > named {
-        status.not_looked_at.push(format!(
-            "{} arbitrators (garbd) are members and {named} are in the inventory: what the others are set to do, and their links",
-            status.cluster.arbitrators
-        ));
-    }
-    let named = cluster.nodes.len() + cluster.arbitrators.len();
-    if status.cluster.size > named {
+    status.not_looked_at.extend(not_named(
+        (status.cluster.size, cluster.nodes.len() + cluster.arbitrators.len()),
+        (status.cluster.arbitrators, cluster.arbitrators.len()),
+    ));
+    if status.cluster.size > cluster.nodes.len() + cluster.arbitrators.len() {
         // Where it listens and what it speaks nobody looks at.
-        status.not_looked_at.push(format!(
-            "the cluster has {} members and the inventory {named}: the links of the others",
-            status.cluster.size
-        ));
         for row in status.nodes.iter_mut().flat_map(|node| &mut node.rows) {
             if row.what == LinkKind::Galera.as_str() && row.seen == "sealed" {
                 "unknown".clone_into(&mut row.seen);
@@ -976,6 +987,19 @@ mod tests {
         assert!(
             matches!(value(&seen, "n1", &facts::cluster::SST_CONFIGURED), Value::Unknown(why) if why.contains("my.cnf"))
         );
+    }
+
+    /// Found by an outsider: an arbitrator that the inventory did not have was told twice.
+    #[test]
+    fn members_that_the_inventory_does_not_have_are_told_once() {
+        assert_eq!(not_named((3, 3), (0, 0)), None);
+        assert_eq!(not_named((4, 4), (1, 1)), None);
+        let told = |all, arbitrators| not_named(all, arbitrators).expect("some are missing");
+        assert!(told((5, 4), (1, 1)).starts_with("the cluster has 5 members and the inventory 4: what"));
+        assert!(
+            told((5, 3), (1, 0)).contains("inventory 3 (an arbitrator, garbd, is among the others): what")
+        );
+        assert!(told((5, 3), (2, 0)).contains("(2 arbitrators, garbd, are among the others)"));
     }
 
     #[test]

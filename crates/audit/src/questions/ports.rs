@@ -164,7 +164,7 @@ mod tests {
         let mut view = server::NodeView::default();
         view.variables.insert("admin_address".into(), "127.0.0.1".into());
         view.status.insert("mysqlx_ssl_server_not_after".into(), "Jan  1 00:00:00 2021 GMT".into());
-        let (rights, mut seen) = (crate::rights::Rights::default(), model::Observations::default());
+        let (rights, mut seen) = (server::OwnGrants::default(), model::Observations::default());
         // 2022-01-01
         let now_unix_ms = 1_640_995_200_000;
         let mut asking =

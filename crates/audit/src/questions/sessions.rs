@@ -281,7 +281,7 @@ mod tests {
         let capabilities = Capabilities::of("10.11.19-MariaDB", "", false);
         let mut view = server::NodeView::default();
         view.variables.insert("performance_schema".into(), "ON".into());
-        let rights = crate::rights::Rights::of("a@%", ["GRANT PROCESS ON *.* TO `a`@`%`"]);
+        let rights = server::OwnGrants::of("a@%", ["GRANT PROCESS ON *.* TO `a`@`%`"]);
         let mut seen = model::Observations::default();
         let mut asking = Asking::new(&mut script, "n1", &view, &capabilities, &rights, &mut seen, 0);
         let one = |&(user, host, administers): &(&str, &str, bool)| Administrator {

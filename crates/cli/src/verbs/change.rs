@@ -257,7 +257,8 @@ pub(super) fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
         }
         return Err(OpsError::Refused(format!(
             "--yes {hash} does not match the plan; nothing was changed\n  why:  the plan for the present state \
-             of the cluster has the hash {}\n  next: check it: sealion plan {}",
+             of the cluster and its inventory has the hash {}: one of them is not as it was when the plan was read\n  next: check it: sealion \
+             plan {}",
             plan.short_hash(),
             plan.change
         )));

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,7 +14,7 @@ use capture::{Capture, CaptureError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use zeroize::Zeroizing;
 
-use super::frames::{Frame, FrameError, FrameReader, PAYLOAD_BYTES_MAX, PREAMBLE, PROTOCOL};
+use super::frames::{FarPath, Frame, FrameError, FrameReader, PAYLOAD_BYTES_MAX, PREAMBLE, PROTOCOL};
 use super::messages::{AgentFacts, AgentMode, Answer, DialTarget, Message, Request};
 use super::outbox::Outbox;
 use super::streams::{STREAMS_MAX, StreamEnd, Streams};
@@ -209,6 +209,12 @@ impl Agent {
             Request::Process { pid } => {
                 Local.process(*pid)?.map_or(Answer::Absent, |facts| Answer::Process { facts })
             }
+            // A busy server has more of them than a message holds.
+            Request::SocketsOf { pid } => {
+                let inodes: Vec<String> =
+                    Local.sockets_of(*pid)?.iter().map(|inode| format!("{inode}\n")).collect();
+                content(Some(inodes.concat().into_bytes()))
+            }
             Request::Programs { names } => {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 Answer::Programs { programs: Local.programs(&names)? }
@@ -227,6 +233,11 @@ impl Agent {
                     None => Answer::Absent,
                 }
             }
+            Request::UnitLoadState { unit, limit_ms } => {
+                Answer::Text { text: Local.unit_load_state(unit, Duration::from_millis(*limit_ms))? }
+            }
+            Request::ProgramOf { name } => one_path(Local.program_of(name)?),
+            Request::Link { path } => one_path(Local.link(&path.0)?),
             Request::TextIn { path, mark } => match Local.text_in(&path.0, mark)? {
                 Some(text) => Answer::Text { text },
                 None => Answer::Absent,
@@ -338,6 +349,10 @@ impl Agent {
 
 fn reply(id: u64, answer: Answer) -> Message {
     Message::Reply { id, answer }
+}
+
+fn one_path(found: Option<PathBuf>) -> Answer {
+    found.map_or(Answer::Absent, |path| Answer::Paths { paths: vec![FarPath(path)] })
 }
 
 fn done(result: Result<(), HostError>) -> Result<Answer, HostError> {

@@ -69,6 +69,9 @@ pub enum Request {
     Process {
         pid: i32,
     },
+    SocketsOf {
+        pid: i32,
+    },
     Programs {
         names: Vec<String>,
     },
@@ -89,6 +92,16 @@ pub enum Request {
     VersionOf {
         program: FarPath,
         limit_ms: u64,
+    },
+    UnitLoadState {
+        unit: String,
+        limit_ms: u64,
+    },
+    ProgramOf {
+        name: String,
+    },
+    Link {
+        path: FarPath,
     },
     ServiceJob {
         job: FarJob,
@@ -164,6 +177,7 @@ impl Request {
             | Self::Facts { .. }
             | Self::List { .. }
             | Self::Process { .. }
+            | Self::SocketsOf { .. }
             | Self::Programs { .. }
             | Self::FreeBytes { .. }
             | Self::Writable { .. }
@@ -171,6 +185,9 @@ impl Request {
             | Self::ServiceSettings { .. }
             | Self::VersionOf { .. }
             | Self::TextIn { .. }
+            | Self::UnitLoadState { .. }
+            | Self::ProgramOf { .. }
+            | Self::Link { .. }
             | Self::ServiceJob { .. }
             | Self::Dial { .. }
             | Self::Capture { .. }

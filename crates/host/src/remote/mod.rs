@@ -13,6 +13,7 @@ mod outbox;
 pub mod push;
 mod streams;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -232,6 +233,14 @@ impl Remote {
         }
     }
 
+    fn one_path(&self, request: Request) -> Result<Option<PathBuf>, HostError> {
+        match self.host_call(request, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::Paths { paths } if paths.len() == 1 => Ok(paths.into_iter().next().map(|path| path.0)),
+            Answer::Absent => Ok(None),
+            other => Err(self.odd(&other)),
+        }
+    }
+
     fn done(&self, request: Request, payload: &[u8]) -> Result<(), HostError> {
         match self.host_call(request, payload.to_vec(), ANSWER_MAX)?.answer {
             Answer::Done => Ok(()),
@@ -378,6 +387,11 @@ impl ReadHost for Remote {
         }
     }
 
+    fn sockets_of(&self, pid: i32) -> Result<BTreeSet<u64>, HostError> {
+        let bytes = self.content(Request::SocketsOf { pid })?.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&bytes).lines().filter_map(|line| line.parse().ok()).collect())
+    }
+
     fn programs(&self, names: &[&str]) -> Result<Programs, HostError> {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         match self.host_call(Request::Programs { names }, Vec::new(), ANSWER_MAX)?.answer {
@@ -428,6 +442,18 @@ impl ReadHost for Remote {
             Answer::Absent => Ok(None),
             other => Err(self.odd(&other)),
         }
+    }
+
+    fn unit_load_state(&self, unit: &str, limit: Duration) -> Result<String, HostError> {
+        self.printed(Request::UnitLoadState { unit: unit.into(), limit_ms: millis(limit) }, limit)
+    }
+
+    fn program_of(&self, name: &str) -> Result<Option<PathBuf>, HostError> {
+        self.one_path(Request::ProgramOf { name: name.into() })
+    }
+
+    fn link(&self, path: &Path) -> Result<Option<PathBuf>, HostError> {
+        self.one_path(Request::Link { path: path.into() })
     }
 
     fn service_job(&self, job: &JobPlace) -> Result<JobState, HostError> {

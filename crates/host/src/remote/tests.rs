@@ -35,6 +35,8 @@ fn answers(host: &dyn ReadHost, path: &Path) -> Vec<String> {
         format!("{:?}", host.list(path).map_err(|error| error.to_string())),
         format!("{:?}", host.writable(path).map_err(|error| error.to_string())),
         format!("{:?}", host.text_in(path, "a").map_err(|error| error.to_string())),
+        format!("{:?}", host.link(path).map_err(|error| error.to_string())),
+        format!("{:?}", host.program_of(&path.to_string_lossy()).map_err(|error| error.to_string())),
     ]
 }
 

@@ -8,6 +8,7 @@ use model::NodeName;
 use server::{GaleraFacts, NodeError, NodeView, WriteNode};
 
 use super::join::Members;
+use super::start_log::last_start;
 use crate::steps::fail;
 use crate::world::World;
 
@@ -17,17 +18,22 @@ const NOTE_BYTES_MAX: u64 = 4096;
 /// A start, and what one writes until somebody looks.
 const LOG_LINES: usize = 5_000;
 
-/// Whether the last start was Primary by itself, as its log has it.
+/// What a view of a cluster of one says in the log.
+const ALONE: (&str, &str) = ("New COMPONENT: primary = yes", "memb_num = 1");
+
+/// Whether the last start was Primary by itself, as its log has it. `None`: the log says nothing of that start.
 ///
 /// # Source
-/// Seen in the error log of MariaDB 10.11.19 with Galera 26.4.23: a start begins with "Starting MariaDB" (MySQL: "starting as process"), and
-/// each view says "New COMPONENT: primary = yes, bootstrap = no, my_idx = 0, memb_num = 1".
-fn log_says_so(tail: &[String]) -> bool {
-    let begins = |line: &String| line.contains("Starting MariaDB") || line.contains("starting as process");
-    let from = tail.iter().rposition(begins).unwrap_or(0);
-    tail.iter().skip(from).any(|line| {
-        line.contains("New COMPONENT: primary = yes") && line.trim_end().ends_with("memb_num = 1")
-    })
+/// Seen in the error log of MariaDB 10.11.19 with Galera 26.4.23: each view says "New COMPONENT: primary = yes, bootstrap = no, my_idx = 0,
+/// memb_num = 1".
+fn log_says_so(tail: &[String]) -> Option<bool> {
+    let is_alone = |line: &String| line.contains(ALONE.0) && line.trim_end().ends_with(ALONE.1);
+    match last_start(tail) {
+        Some(start) => Some(start.iter().any(is_alone)),
+        // Of whichever start it is: nothing here has begun a later one.
+        None if tail.iter().any(is_alone) => Some(true),
+        None => None,
+    }
 }
 
 /// There from the moment at which it was seen, until it has got the data of the members as a whole.
@@ -60,13 +66,15 @@ pub fn stands_against(
     members_uuid: &str,
 ) -> Result<Option<(String, String)>, StepError> {
     let path = note(node);
-    let noted = match node.host().read(&path, NOTE_BYTES_MAX).map_err(fail)? {
-        Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+    let marker = super::steps::join::marker(node);
+    let (noted, is_known) = match node.host().read(&path, NOTE_BYTES_MAX).map_err(fail)? {
+        Some(bytes) => (String::from_utf8_lossy(&bytes).into_owned(), true),
         // Nobody was there to note it: sealion was killed after it had begun to start it.
-        None if node.host().facts(&super::steps::join::marker(node)).map_err(fail)?.is_some()
-            && log_says_so(&node.log_tail(LOG_LINES)) =>
-        {
-            String::new()
+        None if node.host().facts(&marker).map_err(fail)?.is_some() => {
+            match log_says_so(&node.log_tail(LOG_LINES)) {
+                Some(false) => return Ok(None),
+                said => (String::new(), said.is_some()),
+            }
         }
         None => return Ok(None),
     };
@@ -75,10 +83,21 @@ pub fn stands_against(
         return Ok(None);
     }
     let seqno = of_line(&noted, "seqno:").unwrap_or("?").to_owned();
-    let why = format!(
-        "it has run in a cluster of its own, with the state UUID of the members ({members_uuid}), as far as seqno {seqno}: what it has written \
+    let why = if is_known {
+        format!(
+            "it has run in a cluster of its own, with the state UUID of the members ({members_uuid}), as far as seqno {seqno}: what it has written \
          then is not theirs, and nobody would see that"
-    );
+        )
+    } else {
+        format!(
+            "whether it has run in a cluster of its own, with the state UUID of the members ({members_uuid}), cannot be determined: sealion was \
+             interrupted while it was started, and {}",
+            match &node.spec().error_log {
+                Some(path) => format!("the end of {} has no start, or cannot be read", path.display()),
+                None => "the inventory does not name its error_log".to_owned(),
+            }
+        )
+    };
     let stop = node.spec().service.stop_command().join(" ");
     let Some(dir) = server::owner::datadir(node.reading()) else {
         let next = format!("see that it gets all data of the members, and remove {} there", path.display());
@@ -91,6 +110,24 @@ pub fn stands_against(
     // Without one it asks for the whole data.
     if is_down && of_line(&text, "uuid:").is_none_or(|uuid| uuid != members_uuid) {
         return Ok(None);
+    }
+    if !is_known {
+        let log = if node.spec().error_log.is_some() {
+            "look in"
+        } else {
+            "name it as error_log in the inventory, or look in"
+        };
+        return Ok(Some((
+            why,
+            format!(
+                "{log} its error log, behind the last start: where a line has \"{}\" and ends with \"{}\", stop it ({stop}) and rm {} (it gets all \
+                 data of the members then); where none has, rm {}",
+                ALONE.0,
+                ALONE.1,
+                grastate.display(),
+                marker.display()
+            ),
+        )));
     }
     let first = if is_down { String::new() } else { format!("stop it ({stop}), then ") };
     Ok(Some((

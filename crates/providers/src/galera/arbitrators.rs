@@ -116,7 +116,7 @@ pub fn round(
         ArbitratorParams { edit, before, after: draft.letter },
     );
     step.restarts_server = true;
-    step.shell = by_hand(&draft.member, &diff);
+    step.shell = restart_by_hand(&draft.member, &diff);
     (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
     Ok(())
 }
@@ -130,7 +130,7 @@ fn set(options: &ProviderOptions) -> Edit {
     Edit::Set { group, key, value: options.to_string() }
 }
 
-fn by_hand(draft: &MemberDraft, diff: &[String]) -> Vec<String> {
+pub fn restart_by_hand(draft: &MemberDraft, diff: &[String]) -> Vec<String> {
     let words =
         |words: &[String]| words.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" ");
     let mut lines = vec![format!("# on {}", draft.name)];

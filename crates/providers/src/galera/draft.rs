@@ -32,6 +32,14 @@ impl DerefMut for Draft {
 }
 
 impl Draft {
+    /// Without an option the line goes.
+    pub fn set_or_unset_options(&self) -> Edit {
+        if self.options.iter().next().is_none() {
+            return self.unset(&self.options_key);
+        }
+        self.set_options()
+    }
+
     pub fn set_options(&self) -> Edit {
         self.set(&self.options_key, self.options.to_string())
     }

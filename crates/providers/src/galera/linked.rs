@@ -4,13 +4,15 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
-use host::ports::{Connection, Ports, ports};
+use host::ports::{Connection, ports, ports_of_process};
+use host::{HostError, ProcessFacts, ReadHost};
 use model::NodeName;
 use server::ArbitratorView;
 
 use crate::world::World;
 
 const GALERA_PORT: u16 = 4567;
+const PROGRAM: &str = "garbd";
 
 /// What its machine says of its connections with other members.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,14 +41,31 @@ pub fn linked(world: &mut World<'_>, name: &NodeName) -> Linked {
         Err(error) if error.is_down() => return Linked::No,
         Err(error) => return Linked::CannotTell(error.first_line()),
     };
-    match ports(arbitrator.host(), Some(view.process.pid)) {
-        Ok(ports) => judge(&ports, &view, port, &nodes),
-        Err(error) => Linked::CannotTell(error.to_string()),
+    let (own_ip, own_port) = listens(&view, port);
+    let host = arbitrator.host();
+    let may_be_its = ports_of_process(host, view.process.pid).map(|ports| ports.own.connections);
+    match may_be_its.or_else(|error| of_its_user(host, &view, (own_ip, own_port), &error)) {
+        Ok(connections) => judge(&connections, own_port, &nodes),
+        Err(why) => Linked::CannotTell(why),
     }
 }
 
-fn judge(ports: &Ports, view: &ArbitratorView, port: u16, nodes: &[(Option<IpAddr>, u16)]) -> Linked {
-    let (own_ip, own_port) = listens(view, port);
+/// Where the sockets of its process cannot be looked at: those of its user, unless another garbd of the same user runs beside it.
+fn of_its_user(
+    host: &dyn ReadHost,
+    view: &ArbitratorView,
+    (own_ip, own_port): (Option<IpAddr>, u16),
+    why_not: &HostError,
+) -> Result<Vec<Connection>, String> {
+    let beside = host.programs(&[PROGRAM]).map_err(|error| error.to_string())?;
+    let is_other = |one: &&ProcessFacts| one.uid == view.process.uid && one.pid != view.process.pid;
+    if let Some(other) = beside.found.iter().find(is_other) {
+        return Err(format!(
+            "its sockets cannot be told from those of another garbd of the same user (process {}): {why_not}",
+            other.pid
+        ));
+    }
+    let ports = ports(host, Some(view.process.pid)).map_err(|error| error.to_string())?;
     let is_another_service = |local: SocketAddr| {
         local.port() != own_port
             && ports
@@ -54,17 +73,21 @@ fn judge(ports: &Ports, view: &ArbitratorView, port: u16, nodes: &[(Option<IpAdd
                 .iter()
                 .any(|at| at.port() == local.port() && (at.ip().is_unspecified() || at.ip() == local.ip()))
     };
-    let is_node = |remote: SocketAddr| {
-        nodes.iter().any(|(ip, port)| *port == remote.port() && ip.is_none_or(|ip| ip == remote.ip()))
-    };
     // It dials from the address that it listens on.
-    let may_be_its = ports.connections.iter().filter(|one| {
+    let may_be_its = |one: &&Connection| {
         one.uid == view.process.uid
             && own_ip.is_none_or(|ip| ip == one.local.ip())
             && !is_another_service(one.local)
-    });
+    };
+    Ok(ports.connections.iter().filter(may_be_its).copied().collect())
+}
+
+fn judge(may_be_its: &[Connection], own_port: u16, nodes: &[(Option<IpAddr>, u16)]) -> Linked {
+    let is_node = |remote: SocketAddr| {
+        nodes.iter().any(|(ip, port)| *port == remote.port() && ip.is_none_or(|ip| ip == remote.ip()))
+    };
     let (with_members, others): (Vec<&Connection>, Vec<&Connection>) =
-        may_be_its.partition(|one| one.local.port() == own_port || is_node(one.remote));
+        may_be_its.iter().partition(|one| one.local.port() == own_port || is_node(one.remote));
     if !with_members.is_empty() {
         return Linked::Yes(with_members.into_iter().map(|one| (one.local, one.remote)).collect());
     }
@@ -72,7 +95,7 @@ fn judge(ports: &Ports, view: &ArbitratorView, port: u16, nodes: &[(Option<IpAdd
         None => Linked::No,
         // Behind a translation of addresses it reaches the nodes under others.
         Some(one) => Linked::CannotTell(format!(
-            "a process of its user is connected to {}, which is no Galera port of the inventory",
+            "it may be connected to {}, which is no Galera port of the inventory",
             one.remote
         )),
     }
@@ -91,12 +114,7 @@ fn listens(view: &ArbitratorView, port: u16) -> (Option<IpAddr>, u16) {
 
 #[cfg(test)]
 mod tests {
-    use host::ProcessFacts;
-    use server::ProviderOptions;
-
     use super::*;
-
-    const UID: u32 = 65_534;
 
     fn at(text: &str) -> SocketAddr {
         text.parse().expect("an address")
@@ -104,46 +122,41 @@ mod tests {
 
     #[test]
     fn only_its_own_connections_with_members_say_that_it_is_one() {
-        let check = |options: &str, connections: &[(&str, &str, u32)], expected: &str| {
-            let process = ProcessFacts {
-                pid: 7,
-                uid: UID,
-                gid: UID,
-                command_line: vec!["garbd".into()],
-                start_ticks: 1,
-            };
-            let view =
-                ArbitratorView { process, group: "orders".into(), options: ProviderOptions::parse(options) };
-            let one = |(local, remote, uid): &(&str, &str, u32)| Connection {
-                local: at(local),
-                remote: at(remote),
-                uid: *uid,
-            };
-            let ports = Ports {
-                listeners: vec![at("0.0.0.0:22"), at("10.0.0.9:4567")],
-                connections: connections.iter().map(one).collect(),
-            };
+        let check = |own_port: u16, connections: &[(&str, &str)], expected: &str| {
+            let one =
+                |(local, remote): &(&str, &str)| Connection { local: at(local), remote: at(remote), uid: 9 };
+            let connections: Vec<Connection> = connections.iter().map(one).collect();
             let nodes = [(Some("10.0.0.1".parse().expect("an address")), 4567), (None, 5567)];
-            let found = match judge(&ports, &view, 4567, &nodes) {
+            let found = match judge(&connections, own_port, &nodes) {
                 Linked::Yes(ends) => format!("yes {}", ends.len()),
                 Linked::No => "no".into(),
                 Linked::CannotTell(why) => why,
             };
-            assert!(found.contains(expected), "{options} {connections:?}: {found}");
+            assert!(found.contains(expected), "{connections:?}: {found}");
         };
-        let own = "gmcast.listen_addr=tcp://10.0.0.9:4567";
         // It dials, and is dialled.
-        check(own, &[("10.0.0.9:40001", "10.0.0.1:4567", UID)], "yes 1");
-        check("", &[("10.0.0.9:40001", "10.0.0.1:4567", UID), ("10.0.0.9:4567", "10.0.0.7:9", UID)], "yes 2");
-        check("gmcast.listen_addr=ssl://[::]:5000", &[("10.0.0.9:5000", "10.0.0.7:9", UID)], "yes 1");
+        check(4567, &[("10.0.0.9:40001", "10.0.0.1:4567")], "yes 1");
+        check(4567, &[("10.0.0.9:40001", "10.0.0.1:4567"), ("10.0.0.9:4567", "10.0.0.7:9")], "yes 2");
+        check(5000, &[("10.0.0.9:5000", "10.0.0.7:9")], "yes 1");
         // Of a node with a name only the port is known.
-        check(own, &[("10.0.0.9:40001", "10.0.0.77:5567", UID)], "yes 1");
-        // Nothing, that of another user, of another member on this machine, and of another service.
-        check(own, &[], "no");
-        check(own, &[("10.0.0.9:40001", "10.0.0.1:4567", 0)], "no");
-        check(own, &[("10.0.0.8:40001", "10.0.0.1:4567", UID)], "no");
-        check(own, &[("10.0.0.9:22", "10.0.0.200:51000", UID)], "no");
+        check(4567, &[("10.0.0.9:40001", "10.0.0.77:5567")], "yes 1");
+        check(4567, &[], "no");
         // Somebody may stand between.
-        check(own, &[("10.0.0.9:40001", "192.0.2.1:14567", UID)], "no Galera port of the inventory");
+        check(4567, &[("10.0.0.9:40001", "192.0.2.1:14567")], "no Galera port of the inventory");
+    }
+
+    #[test]
+    fn where_it_listens_is_in_its_options() {
+        let check = |options: &str, expected: (Option<&str>, u16)| {
+            let process =
+                ProcessFacts { pid: 7, uid: 9, gid: 9, command_line: vec!["garbd".into()], start_ticks: 1 };
+            let options = server::ProviderOptions::parse(options);
+            let view = ArbitratorView { process, group: "orders".into(), options };
+            let expected_ip = expected.0.map(|ip| ip.parse().expect("an address"));
+            assert_eq!(listens(&view, 4567), (expected_ip, expected.1));
+        };
+        check("", (None, 4567));
+        check("gmcast.listen_addr=tcp://10.0.0.9:4567", (Some("10.0.0.9"), 4567));
+        check("gmcast.listen_addr=ssl://[::]:5000", (None, 5000));
     }
 }

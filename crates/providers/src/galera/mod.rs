@@ -8,11 +8,14 @@ mod alone;
 mod arbitrators;
 mod draft;
 mod equip;
+mod gossip;
 mod join;
 mod linked;
+mod patience;
 mod plan;
 mod preflight;
 mod quorum;
+mod start_log;
 pub(crate) mod steps;
 mod wait;
 

@@ -1,5 +1,7 @@
 //! From a wish and the cluster as it is now to ordered steps.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
 use openssl::sha::sha256;
 use server::rights::Use;
@@ -7,8 +9,10 @@ use server::{Flavour, GaleraFacts, GaleraState};
 
 use super::arbitrators::{self, ArbitratorDraft, To};
 use super::draft::{Draft, drafts};
+use super::gossip::{self, Way};
+use super::patience;
 use super::preflight::set_live;
-use super::steps::{DistrustParams, GateParams, RoundParams};
+use super::steps::{AgainParams, DistrustParams, GateParams, RoundParams};
 use crate::accounts::{self, AccountsOf};
 use crate::by_hand;
 use crate::draft::{MemberDraft, PlannedEdit};
@@ -106,7 +110,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     impact.extend(accounts::impact(world, change, &accounts));
     impact.extend(shut_out);
     impact.extend(proxies::impact(world, &steps));
-    let restarted: std::collections::BTreeSet<NodeName> = steps
+    let restarted: BTreeSet<NodeName> = steps
         .iter()
         .filter(|step| step.restarts_server && !step.no_op)
         .flat_map(|step| step.nodes.clone())
@@ -277,6 +281,10 @@ fn enable(
             (step.diff, step.no_op, step.nature.needs) = (diff, no_op, needs);
         }
     }
+    let is_done =
+        drafts.iter().all(|draft| draft.letter == 'S') && voters.iter().all(|voter| voter.letter == 'S');
+    let waits = if galera { patience::of(drafts, drafts.len() + voters.len()) } else { BTreeMap::new() };
+    patience::begin(builder, "E1p", drafts, &waits, is_done)?;
     if galera || clients {
         for draft in drafts.iter_mut().rev() {
             let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
@@ -321,7 +329,9 @@ fn enable(
         if let Some(step) = builder.steps.last_mut() {
             step.shell = by_hand::gate("socket.dynamic = YES, or listen_addr = ssl://");
         }
-        for draft in drafts.iter_mut().rev() {
+        let unnamed = gossip::unnamed(world, drafts);
+        again(builder, "E3b", (drafts, voters), &unnamed, Way::Up)?;
+        for draft in gossip::in_order(drafts, &unnamed, Way::Up) {
             let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
             draft.options.remove("socket.dynamic");
             draft.letter = 'S';
@@ -343,6 +353,7 @@ fn enable(
             arbitrators::round(builder, "E4", voter, To::Tls, false)?;
         }
     }
+    patience::end(builder, "E4p", drafts, &waits, is_done)?;
     if change.has(Noun::Accounts)
         && let Some(draft) = drafts.iter().find(|draft| !clients && !draft.view.offers_client_tls())
     {
@@ -371,6 +382,52 @@ fn enable(
     }
     if !kinds.is_empty() {
         prove(builder, "E6", kinds);
+    }
+    Ok(())
+}
+
+/// Of whom plain nodes would hear by `ssl://`: see [`gossip`]. Who was last to leave TLS has told its address among dynamic members already.
+fn again(
+    builder: &mut Builder,
+    prefix: &str,
+    (drafts, voters): (&mut [Draft], &mut [ArbitratorDraft]),
+    unnamed: &BTreeSet<NodeName>,
+    way: Way,
+) -> Result<(), PlanError> {
+    let on_the_way_back = way == Way::Up;
+    let title = |name: &NodeName, what: &str| {
+        let when = if on_the_way_back { "before an undo: " } else { "" };
+        format!("{when}{name}{what} has its address told anew; restart")
+    };
+    let told: Vec<&mut Draft> = gossip::in_order(drafts, unnamed, Way::Up)
+        .into_iter()
+        .skip(1)
+        .filter(|draft| unnamed.contains(&draft.name))
+        .collect();
+    for draft in told {
+        let letter = draft.letter;
+        let PlannedEdit { edit, .. } = draft.edit(vec![])?;
+        let round =
+            RoundParams { edit, before: letter, after: letter, ssl_cert_before: None, ssl_cert_after: None };
+        let params = AgainParams { on_the_way_back, round: Some(round) };
+        let nodes = vec![draft.name.clone()];
+        let step =
+            builder.add(format!("{prefix}.{}", draft.name), "again", title(&draft.name, ""), nodes, params);
+        step.shell = restart_by_hand(draft, &[]);
+        (step.restarts_server, step.no_op) = (!on_the_way_back, letter != 'D');
+    }
+    for voter in voters.iter_mut() {
+        let name = voter.member.name.clone();
+        let params = AgainParams { on_the_way_back, round: None };
+        let step = builder.add(
+            format!("{prefix}.{name}"),
+            "again",
+            title(&name, " (arbitrator)"),
+            vec![name],
+            params,
+        );
+        step.shell = arbitrators::restart_by_hand(&voter.member, &[]);
+        (step.restarts_server, step.no_op) = (!on_the_way_back, voter.letter != 'D');
     }
     Ok(())
 }
@@ -429,12 +486,17 @@ fn disable(
         }
         clients_gate_back(builder);
     }
+    let is_done =
+        drafts.iter().all(|draft| draft.letter == 'P') && voters.iter().all(|voter| voter.letter == 'P');
+    let waits = if galera { patience::of(drafts, drafts.len() + voters.len()) } else { BTreeMap::new() };
+    patience::begin(builder, "D0p", drafts, &waits, is_done)?;
     if galera {
         // First of all here, and so the last one in an undo: see `strict_before_nodes`.
         for voter in voters.iter_mut() {
             arbitrators::round(builder, "D1", voter, To::Either, true)?;
         }
-        for draft in drafts.iter_mut().rev() {
+        let unnamed = gossip::unnamed(world, drafts);
+        for draft in gossip::in_order(drafts, &unnamed, Way::Down) {
             let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
             let mut edits = vec![];
             if before == 'S' {
@@ -465,6 +527,7 @@ fn disable(
         if let Some(step) = builder.steps.last_mut() {
             step.shell = by_hand::gate("socket.dynamic = YES, or no socket.ssl at all");
         }
+        again(builder, "D1b", (drafts, voters), &unnamed, Way::Down)?;
     }
     if galera || clients {
         for draft in drafts.iter_mut().rev() {
@@ -475,11 +538,7 @@ fn disable(
                 draft.options.remove_prefix("socket.ssl");
                 draft.options.remove("socket.dynamic");
                 draft.letter = 'P';
-                edits.push(if draft.options.iter().next().is_none() {
-                    draft.unset(&draft.options_key.clone())
-                } else {
-                    draft.set_options()
-                });
+                edits.push(draft.set_or_unset_options());
             }
             if clients {
                 edits.extend(draft.offer_no_tls());
@@ -495,6 +554,7 @@ fn disable(
             arbitrators::round(builder, "D2", voter, To::Plain, true)?;
         }
     }
+    patience::end(builder, "D2p", drafts, &waits, is_done)?;
     if change.has(Noun::Sst) {
         for draft in drafts.iter_mut() {
             let edits = ["tkey", "tcert", "tca", "ssl-mode"]

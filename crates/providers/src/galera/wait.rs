@@ -10,6 +10,7 @@ use server::{Alive, GaleraFacts, NodeError, NodeView, ReadNode, WriteNode};
 use super::alone;
 use super::linked::{Linked, linked};
 use super::quorum;
+use super::start_log::last_start;
 use super::steps::arbitrator::SURE_MS;
 use crate::files;
 use crate::world::{World, sleep};
@@ -181,14 +182,13 @@ pub enum Sign {
     Crashed,
 }
 
-/// Whether the last start ended with a crash.
+/// Whether the last start ended with a crash. Of a log that does not reach back to its beginning, all that is there counts: a crash writes
+/// more than is read.
 ///
 /// # Source
-/// MariaDB 10.11.19 and MySQL 8.0 begin a start with "Starting MariaDB", "starting as process"; a crash says "got signal 11 ;".
+/// Seen on MariaDB 10.11.19: a crash says "got signal 11 ;".
 fn has_crashed(tail: &[String]) -> bool {
-    let begins = |line: &String| line.contains("Starting MariaDB") || line.contains("starting as process");
-    let from = tail.iter().rposition(begins).map_or(0, |at| at + 1);
-    tail.iter().skip(from).any(|line| line.contains("got signal "))
+    last_start(tail).unwrap_or(tail).iter().any(|line| line.contains("got signal "))
 }
 
 /// The sign that the last start of a node ended with, if it has ended with one.
@@ -449,11 +449,14 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
                 ));
             }
         }
-        let rest_is_well = views.iter().all(|(name, view)| {
-            hopeless.contains(name)
-                || unknown.contains(name)
-                || view.as_ref().is_ok_and(|view| view.is_primary() && view.is_ready())
-        });
+        let is_well = |view: &Result<NodeView, NodeError>| {
+            view.as_ref().is_ok_and(|view| view.is_primary() && view.is_ready())
+        };
+        // An arbitrator that is left by itself is no primary component.
+        let rest_is_well = views.iter().any(|(_, view)| is_well(view))
+            && views
+                .iter()
+                .all(|(name, view)| hopeless.contains(name) || unknown.contains(name) || is_well(view));
         if !unknown.is_empty() && hopeless.len() + unknown.len() < members && rest_is_well {
             for name in unknown.iter().chain(&hopeless) {
                 world.say(&format!("{name} does not answer; the others are a primary component"));

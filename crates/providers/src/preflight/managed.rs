@@ -48,6 +48,9 @@ const DROP_IN: &str = "zz-sealion.cnf";
 
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
+/// As the kernel follows them at most, path_resolution(7).
+const LINKS_MAX: usize = 40;
+
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let (topology, accepts) = (world.topology, world.accept_managed);
@@ -131,13 +134,71 @@ impl Marked {
     }
 }
 
+/// What says that a file comes out of a mounted ConfigMap: one lies beside it, or beside what it is a link to, at whatever step of the way.
+fn config_map_of(host: &dyn ReadHost, file: &Path) -> Result<Option<String>, HostError> {
+    let is_in = |path: &Path| path.components().any(|part| part.as_os_str() == CONFIG_MAP);
+    let mut at = file.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Some(dir) = at.parent() else { return Ok(None) };
+        if host.facts(&dir.join(CONFIG_MAP))?.is_some() {
+            return Ok(Some(format!("{} is a mounted ConfigMap: it has {CONFIG_MAP} in it", dir.display())));
+        }
+        // What a link says is meant from where the link lies.
+        let (next, link) = match next_of(host, &at)? {
+            Some(both) => both,
+            None => return Ok(None),
+        };
+        if is_in(&next) {
+            return Ok(Some(format!(
+                "{} points into a mounted ConfigMap: {}",
+                link.display(),
+                next.display()
+            )));
+        }
+        at = next;
+    }
+    Err(HostError::File {
+        what: "cannot follow".into(),
+        path: file.to_owned(),
+        source: std::io::Error::other(format!("it leads over more than {LINKS_MAX} symbolic links")),
+    })
+}
+
+/// Where a path leads by its first link, which is a directory above it or the path itself; and that link.
+fn next_of(host: &dyn ReadHost, path: &Path) -> Result<Option<(PathBuf, PathBuf)>, HostError> {
+    // From the root on, as the kernel does: what is above a link is none then, and `..` in it means what it seems to.
+    let parts: Vec<&Path> = path.ancestors().collect();
+    for link in parts.into_iter().rev() {
+        let Some(target) = host.link(link)? else { continue };
+        let dir = link.parent().unwrap_or(Path::new("/"));
+        let rest = path.strip_prefix(link).unwrap_or(Path::new(""));
+        let target = dir.join(target);
+        // Joining nothing would add a slash, and make a file a directory.
+        let next = if rest.as_os_str().is_empty() { target } else { target.join(rest) };
+        return Ok(Some((without_dots(&next), link.to_owned())));
+    }
+    Ok(None)
+}
+
+/// `a/../b` as the kernel reads it, where `a` is no link.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => {
+                plain.pop();
+            }
+            std::path::Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
 /// A mark of another tool in a file that would be changed, or beside it. `None`: there is none, or no such file.
 fn mark_of(host: &dyn ReadHost, file: &Path, bytes_max: u64) -> Result<Option<Marked>, HostError> {
     let Some(bytes) = host.read(file, bytes_max)? else { return Ok(None) };
-    if let Some(dir) = file.parent()
-        && host.facts(&dir.join(CONFIG_MAP))?.is_some()
-    {
-        let sign = format!("{} is a mounted ConfigMap: it has {CONFIG_MAP} in it", dir.display());
+    if let Some(sign) = config_map_of(host, file)? {
         return Ok(Some(Marked { tool: "Kubernetes".into(), sign }));
     }
     let text = String::from_utf8_lossy(&bytes).to_ascii_lowercase();

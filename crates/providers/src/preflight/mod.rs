@@ -6,7 +6,9 @@ pub mod command_line;
 pub mod elsewhere;
 pub mod managed;
 pub mod place;
+pub mod rights;
 pub mod service_commands;
+pub mod services;
 pub mod tls_library;
 pub mod trust_files;
 

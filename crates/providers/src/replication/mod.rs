@@ -4,6 +4,7 @@
 //! channel connects anew and verifies its source, then clients without TLS are refused. A channel never waits for a certificate
 //! that its source does not serve yet.
 
+mod other_ports;
 mod plan;
 mod preflight;
 mod settle;
@@ -72,7 +73,9 @@ impl Topology for Replication {
     }
 
     fn plan(&self, world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
-        plan::plan(world, change)
+        let mut content = plan::plan(world, change)?;
+        content.impact.extend(other_ports::told(world, &content.steps));
+        Ok(content)
     }
 
     fn revive(&self, world: &mut World<'_>) -> Result<(), StepError> {

@@ -5,6 +5,7 @@ use server::options::Setting;
 use server::options::persisted::GROUP;
 use server::{Channel, NodeSpec, ThreadState, Trust};
 
+use super::other_ports;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::preflight::{
     Check, NOUNS, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
@@ -15,6 +16,7 @@ use crate::world::World;
 pub const CHECKS: &[(&str, Check)] = &[
     (NOUNS, nouns),
     ("servers", servers),
+    ("tls-version", other_ports::check),
     ("elsewhere", elsewhere::check),
     ("channels", channels),
     ("command-line", command_line::check),

@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 use server::WriteNode;
 
 use crate::edit::{Edit, FileEdit};
-use crate::galera::steps::{arbitrator, distrust, gate, join, round};
+use crate::galera::steps::{again, arbitrator, distrust, gate, join, patience, round};
 use crate::replication::steps::{channel, live_files, restart};
 use crate::world::World;
 
@@ -82,6 +82,8 @@ pub const STEPS: &[&dyn StepKind] = &[
     &edit::EDIT,
     &round::ROUND,
     &arbitrator::ARBITRATOR,
+    &again::AGAIN,
+    &patience::PATIENCE,
     &join::JOIN,
     &gate::GATE,
     &clients_gate::CLIENTS_GATE,

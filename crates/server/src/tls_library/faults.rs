@@ -110,7 +110,7 @@ pub const FAULTS: [Fault; 8] = [
     },
     Fault {
         cve: "CVE-2022-3602",
-        what: "a name in a certificate overflows the stack of whoever verifies it: nodes of Galera verify their peers",
+        what: "a crafted name in a certificate that a trusted CA has signed overflows the stack of whoever verifies it: nodes of Galera verify their peers",
         ranges: &[("3.0.0", "3.0.7")],
         source: "OpenSSL security advisory of 1 November 2022",
     },

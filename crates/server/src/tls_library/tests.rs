@@ -55,6 +55,9 @@ impl ReadHost for Files {
     fn programs(&self, _: &[&str]) -> Result<Programs, HostError> {
         unreachable!("it is not asked")
     }
+    fn sockets_of(&self, _: i32) -> Result<std::collections::BTreeSet<u64>, HostError> {
+        unreachable!("it is not asked")
+    }
     fn free_bytes(&self, _: &Path) -> Result<u64, HostError> {
         unreachable!("it is not asked")
     }
@@ -65,6 +68,15 @@ impl ReadHost for Files {
         unreachable!("it is not asked")
     }
     fn service_settings(&self, _: &Service, _: Duration) -> Result<String, HostError> {
+        unreachable!("it is not asked")
+    }
+    fn unit_load_state(&self, _: &str, _: Duration) -> Result<String, HostError> {
+        unreachable!("it is not asked")
+    }
+    fn program_of(&self, _: &str) -> Result<Option<PathBuf>, HostError> {
+        unreachable!("it is not asked")
+    }
+    fn link(&self, _: &Path) -> Result<Option<PathBuf>, HostError> {
         unreachable!("it is not asked")
     }
     fn service_job(&self, _: &JobPlace) -> Result<JobState, HostError> {

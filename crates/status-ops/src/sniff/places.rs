@@ -1,5 +1,6 @@
 //! Where the nodes are reached, and which of them replicates from which.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
 use model::{Link, LinkKind};
@@ -7,6 +8,7 @@ use net::Client;
 use server::{Capabilities, Channel};
 use site::inventory::Cluster;
 
+use super::sockets::{self, Owner, Sockets};
 use super::{LOOPBACK, RESOLVE};
 
 /// A node that replicates from another one.
@@ -73,6 +75,25 @@ pub(super) fn channels_of(client: &mut Client) -> Result<Vec<Channel>, net::NetE
     server::replication::channels(client, &Capabilities::of(&text(0), &text(1), false))
 }
 
+/// A server that dials many others is not captured everywhere.
+const MORE_PORTS_MAX: usize = 16;
+
+/// Gives each its machine's addresses, but for those that several have: of two members on one machine, or of networks that every machine has
+/// for itself (containers').
+pub(super) fn share_addresses(places: &mut [Place]) {
+    let mut count: BTreeMap<IpAddr, usize> = BTreeMap::new();
+    let of = |place: &Place| place.sockets.as_ref().map(|all| all.addresses.clone()).unwrap_or_default();
+    for place in &*places {
+        let all: BTreeSet<IpAddr> = of(place).into_iter().chain(place.addresses.iter().copied()).collect();
+        all.into_iter().for_each(|address| *count.entry(address).or_default() += 1);
+    }
+    for place in places {
+        let mut own = of(place);
+        own.retain(|address| count.get(address) == Some(&1));
+        place.machine_addresses = own;
+    }
+}
+
 /// Where one node is reached.
 pub(super) struct Place {
     pub(super) node: String,
@@ -91,6 +112,14 @@ pub(super) struct Place {
     pub(super) is_arbitrator: bool,
     /// It said that it is no node of a Galera cluster, so that no link to another one is missing.
     pub(super) is_no_galera: bool,
+    /// How many members it counts.
+    pub(super) group_size: Option<usize>,
+    /// They are more than the inventory has.
+    pub(super) counts_strangers: bool,
+    /// What its machine says of its connections; or why it does not.
+    pub(super) sockets: Result<Sockets, String>,
+    /// Addresses of its machine that are no other member's.
+    pub(super) machine_addresses: BTreeSet<IpAddr>,
     /// It said so, and that it is connected to no group: no link to any node of one is missing.
     pub(super) is_in_no_group: bool,
 }
@@ -126,6 +155,14 @@ pub(super) fn resolved(host: &str) -> Result<Vec<IpAddr>, String> {
     Ok(all.into_iter().map(|one| one.ip().to_canonical()).collect())
 }
 
+/// Who counts more members than the inventory has. Servers by themselves are none.
+pub(super) fn count_strangers(places: &mut [Place]) {
+    let named = places.iter().filter(|place| !place.is_no_galera).count();
+    for place in places {
+        place.counts_strangers = place.group_size.is_some_and(|size| size > named);
+    }
+}
+
 impl Place {
     /// A node that cannot be asked is looked at where the inventory says that it is.
     pub(super) fn of(cluster: &Cluster, node: &server::NodeSpec) -> Self {
@@ -145,6 +182,10 @@ impl Place {
             was_silent: false,
             is_arbitrator: false,
             is_no_galera: false,
+            group_size: None,
+            counts_strangers: false,
+            sockets: sockets::of_member(cluster, node),
+            machine_addresses: BTreeSet::new(),
             is_in_no_group: false,
         };
         let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
@@ -152,11 +193,16 @@ impl Place {
                 "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('port', 'extra_port', 'admin_port', 'bind_address', \
                  'wsrep_on')",
             )?;
-            Ok((settings, client.query("SHOW GLOBAL STATUS LIKE 'wsrep_connected'")?))
+            let status = "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_connected')";
+            Ok((settings, client.query(status)?))
         });
         let (rows, connected) = match &asked {
-            Ok((rows, connected)) => {
-                (rows, connected.first().is_some_and(|row| row.at(1).as_deref() == Some("ON")))
+            Ok((rows, status)) => {
+                let value = |name: &str| {
+                    status.iter().find(|row| row.at(0).as_deref() == Some(name)).and_then(|row| row.at(1))
+                };
+                place.group_size = value("wsrep_cluster_size").and_then(|size| size.parse().ok());
+                (rows, value("wsrep_connected").as_deref() == Some("ON"))
             }
             Err(error) => {
                 let why = format!("where it takes clients could not be asked: {}", error.in_one_line());
@@ -192,7 +238,7 @@ impl Place {
         place
     }
 
-    pub(super) fn of_arbitrator(spec: &server::NodeSpec) -> Self {
+    pub(super) fn of_arbitrator(cluster: &Cluster, spec: &server::NodeSpec) -> Self {
         let (addresses, cannot_tell) = match resolved(&spec.address) {
             Ok(addresses) => (addresses, None),
             Err(why) => (Vec::new(), Some(why)),
@@ -208,8 +254,52 @@ impl Place {
             was_silent: false,
             is_arbitrator: true,
             is_no_galera: false,
+            group_size: None,
+            counts_strangers: false,
+            sockets: sockets::of_member(cluster, spec),
+            machine_addresses: BTreeSet::new(),
             is_in_no_group: false,
         }
+    }
+
+    /// Its machine is asked once more: a connection that was made since the first time is in its table now.
+    pub(super) fn ask_sockets_again(&mut self, cluster: &Cluster) {
+        let mut members = cluster.nodes.iter().chain(&cluster.arbitrators);
+        let Some(spec) = members.find(|one| *one.name.as_str() == *self.node) else { return };
+        match (&mut self.sockets, sockets::of_member(cluster, spec)) {
+            (Ok(known), Ok(now)) => known.add(now),
+            (known @ Err(_), now @ Ok(_)) => *known = now,
+            (_, Err(_)) => {}
+        }
+    }
+
+    /// Its process takes part in the group there, whatever the inventory says.
+    pub(super) fn takes_members_at(&self, port: u16) -> bool {
+        let listens = || self.sockets.as_ref().is_ok_and(|sockets| sockets.listens.contains(&port));
+        port == self.galera_port
+            || (!self.is_no_galera
+                && !self.was_silent
+                && ![self.galera_port + 1, lab::layout::SST_PORT].contains(&port)
+                && !self.client_ports.contains(&port)
+                && listens())
+    }
+
+    /// Whose a connection is that has `near` on its machine.
+    pub(super) fn owner(&self, near: SocketAddr, far: SocketAddr) -> Owner {
+        match &self.sockets {
+            Ok(sockets) => sockets.owner(near, far),
+            Err(why) => Owner::CannotTell(why.clone()),
+        }
+    }
+
+    /// Ports on which members may talk to it, beside those of the inventory: its own, and those at which its process has dialled somebody
+    /// while it counts members that the inventory does not have.
+    pub(super) fn more_ports(&self) -> BTreeSet<u16> {
+        let Ok(sockets) = &self.sockets else { return BTreeSet::new() };
+        let own = sockets.listens.iter().copied().filter(|port| self.takes_members_at(*port));
+        let is_ours = |port: u16| sockets.listens.contains(&port) || self.client_ports.contains(&port);
+        let dialled = sockets.own.iter().filter(|(near, _)| self.counts_strangers && !is_ours(near.port()));
+        own.chain(dialled.map(|(_, far)| far.port())).take(MORE_PORTS_MAX).collect()
     }
 
     /// One interface carries no more than a part of what comes to a server, but for `lo` where it listens on nothing else: what comes

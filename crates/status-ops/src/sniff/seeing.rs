@@ -12,6 +12,7 @@ use server::{TcpSession, TcpSessions};
 
 use super::Transfer;
 use super::places::{Place, ReplicaLink};
+use super::sockets::Owner;
 
 /// A member says something at least so often.
 ///
@@ -28,6 +29,37 @@ pub(super) struct Seeing<'s> {
     pub(super) own: &'s BTreeSet<SocketAddr>,
     pub(super) sessions: &'s BTreeMap<String, Result<TcpSessions, String>>,
     pub(super) is_relayed: bool,
+}
+
+/// Which link a connection is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FlowLink {
+    pub(super) link: Link,
+    /// The end that listens.
+    pub(super) server: SocketAddr,
+    /// Why it may be none of that link.
+    pub(super) unsure: Option<String>,
+}
+
+impl FlowLink {
+    fn sure(link: Link, server: SocketAddr) -> Self {
+        Self { link, server, unsure: None }
+    }
+}
+
+/// What a member takes on this port.
+fn listens_for(listener: &Place, port: u16) -> Option<LinkKind> {
+    match port {
+        _ if listener.takes_members_at(port) => Some(LinkKind::Galera),
+        _ if port == listener.galera_port + 1 => Some(LinkKind::Ist),
+        lab::layout::SST_PORT => Some(LinkKind::Sst),
+        _ if listener.client_ports.contains(&port) => Some(LinkKind::Client),
+        _ => None,
+    }
+}
+
+fn has_canary(flow: &Flow) -> bool {
+    !flow.ab.canaries.is_empty() || !flow.ba.canaries.is_empty()
 }
 
 /// One connection of a link, with the client's end, where it has one.
@@ -57,23 +89,27 @@ pub(super) fn counts(direction: &Direction) -> DirectionCounts {
 
 impl<'s> Seeing<'s> {
     pub(super) fn place_of(&self, address: SocketAddr) -> Option<&'s Place> {
-        self.places.iter().find(|place| place.addresses.contains(&address.ip().to_canonical()))
+        let ip = address.ip().to_canonical();
+        let by_inventory = self.places.iter().find(|place| place.addresses.contains(&ip));
+        by_inventory.or_else(|| self.places.iter().find(|place| place.machine_addresses.contains(&ip)))
     }
 
-    /// Which links a flow belongs to, and which end of it listens; none for what is not ours to judge. A connection to an
-    /// address that several nodes may listen on is of each of them: the worst one decides.
-    pub(super) fn links_of(&self, flow: &Flow) -> Vec<(Link, SocketAddr)> {
-        for (server, client) in [(flow.a, flow.b), (flow.b, flow.a)] {
-            let server = SocketAddr::new(server.ip().to_canonical(), server.port());
-            if let Some(listener) = self.place_of(server) {
-                let kind = match server.port() {
-                    port if port == listener.galera_port => LinkKind::Galera,
-                    port if port == listener.galera_port + 1 => LinkKind::Ist,
-                    port if port == lab::layout::SST_PORT => LinkKind::Sst,
-                    port if listener.client_ports.contains(&port) => LinkKind::Client,
-                    _ => continue,
-                };
-                let peer = match (kind, self.place_of(client)) {
+    /// Whose end `near` of a connection is: that of the member whose process has it, else of the one that is reached there.
+    fn place_at(&self, near: SocketAddr, far: SocketAddr) -> Option<&'s Place> {
+        let owns = |place: &&Place| place.owner(near, far) == Owner::Member;
+        self.places.iter().find(owns).or_else(|| self.place_of(near))
+    }
+
+    /// Which links a flow belongs to; none for what is not ours to judge. A connection to an address that several nodes may listen on is of
+    /// each of them: the worst one decides.
+    pub(super) fn links_of(&self, flow: &Flow) -> Vec<FlowLink> {
+        let canonical = |at: SocketAddr| SocketAddr::new(at.ip().to_canonical(), at.port());
+        let (a, b) = (canonical(flow.a), canonical(flow.b));
+        for (server, client) in [(a, b), (b, a)] {
+            if let Some(listener) = self.place_at(server, client)
+                && let Some(kind) = listens_for(listener, server.port())
+            {
+                let peer = match (kind, self.place_at(client, server)) {
                     (LinkKind::Client, _) => "client".to_owned(),
                     (_, Some(peer)) if peer.node != listener.node => peer.node.clone(),
                     (LinkKind::Sst | LinkKind::Ist, _) => self
@@ -81,23 +117,28 @@ impl<'s> Seeing<'s> {
                         .iter()
                         .find(|one| one.joiner == listener.node && flow.first_unix_ms <= one.until_unix_ms)
                         .map_or_else(|| "donor".to_owned(), |one| one.donor.clone()),
-                    (_, None) if self.is_a_members(flow, client) => client.ip().to_canonical().to_string(),
+                    (_, None)
+                        if self.is_a_members(flow, client)
+                            && listener.owner(server, client) != Owner::Another =>
+                    {
+                        client.ip().to_string()
+                    }
                     _ => return Vec::new(),
                 };
-                return vec![(Link::new(kind, listener.node.as_str(), peer), server)];
+                return vec![FlowLink::sure(Link::new(kind, listener.node.as_str(), peer), server)];
             }
-            if let Some(dialler) = self.place_of(client)
-                && server.port() == dialler.galera_port
-                && self.is_a_members(flow, client)
+            if let Some(dialler) = self.place_at(client, server)
+                && let Some(link) = self.dialled(flow, dialler, client, server)
             {
-                let peer = server.ip().to_string();
-                return vec![(Link::new(LinkKind::Galera, dialler.node.as_str(), peer), server)];
+                return vec![link];
             }
             let listeners: Vec<_> = self
                 .places
                 .iter()
                 .filter(|place| place.takes_clients_at(server))
-                .map(|place| (Link::new(LinkKind::Client, place.node.as_str(), "client"), server))
+                .map(|place| {
+                    FlowLink::sure(Link::new(LinkKind::Client, place.node.as_str(), "client"), server)
+                })
                 .collect();
             if !listeners.is_empty() {
                 return listeners;
@@ -106,18 +147,68 @@ impl<'s> Seeing<'s> {
         Vec::new()
     }
 
+    /// A connection that a member, or somebody on its machine, has made to where no member of the inventory takes others.
+    fn dialled(
+        &self,
+        flow: &Flow,
+        dialler: &Place,
+        client: SocketAddr,
+        server: SocketAddr,
+    ) -> Option<FlowLink> {
+        if !self.is_a_members(flow, client) {
+            return None;
+        }
+        let is_usual = server.port() == dialler.galera_port;
+        let peer = match self.place_at(server, client) {
+            Some(peer) if peer.node != dialler.node => peer.node.clone(),
+            Some(_) => return None,
+            None if is_usual => server.ip().to_string(),
+            None => server.to_string(),
+        };
+        let link = |unsure: Option<String>| FlowLink {
+            link: Link::new(LinkKind::Galera, dialler.node.as_str(), peer.as_str()),
+            server,
+            unsure: unsure.filter(|_| !has_canary(flow)),
+        };
+        match dialler.owner(client, server) {
+            Owner::Another => None,
+            Owner::CannotTell(why) => is_usual.then(|| {
+                link(Some(format!(
+                    "whether {} or another program has made it cannot be determined: {why}",
+                    dialler.node
+                )))
+            }),
+            Owner::Member if is_usual || (has_canary(flow) && !self.replicates_from(dialler, server)) => {
+                Some(link(None))
+            }
+            Owner::Member if dialler.counts_strangers && !self.replicates_from(dialler, server) => {
+                Some(link(Some(format!(
+                    "{} counts a member that the inventory does not have; whether this is it, or another service, cannot be determined",
+                    dialler.node
+                ))))
+            }
+            Owner::Member => None,
+        }
+    }
+
+    fn replicates_from(&self, replica: &Place, at: SocketAddr) -> bool {
+        let port = format!(":{}", at.port());
+        self.channels
+            .iter()
+            .any(|channel| channel.replica == replica.node && channel.source.ends_with(port.as_str()))
+    }
+
     /// Whether somebody whom the inventory does not name takes part in the cluster on this connection: writesets go there too. Who came
     /// and left within a second has tried the port.
     fn is_a_members(&self, flow: &Flow, client: SocketAddr) -> bool {
         let client = SocketAddr::new(client.ip().to_canonical(), client.port());
         let is_tried =
             flow.saw_start && flow.last_unix_ms.saturating_sub(flow.first_unix_ms) < MEMBER_SAYS_MS;
-        let has_canary = || !flow.ab.canaries.is_empty() || !flow.ba.canaries.is_empty();
         !self.is_relayed
             && !self.own.contains(&client)
             && flow.ab.bytes > 0
             && flow.ba.bytes > 0
-            && (!is_tried || has_canary())
+            && (!is_tried || has_canary(flow))
     }
 
     pub(super) fn on_link(&self, flow: &'s Flow, server: SocketAddr) -> OnLink<'s> {
@@ -242,7 +333,7 @@ impl<'s> Seeing<'s> {
         let mut found = Vec::new();
         for flow in &self.report.flows {
             let links = self.links_of(flow).into_iter();
-            for (link, server) in links.filter(|(link, _)| link.kind == LinkKind::Client) {
+            for FlowLink { link, server, .. } in links.filter(|one| one.link.kind == LinkKind::Client) {
                 let on_link = self.on_link(flow, server);
                 if on_link.seen(LinkKind::Client) == FlowSeen::Tls {
                     found.push((if link.a == "client" { link.b } else { link.a }, on_link.client));
@@ -309,8 +400,12 @@ impl<'s> Seeing<'s> {
         for channel in self.channels {
             links.insert(channel.link(), Vec::new());
         }
+        let mut unsure: BTreeMap<Link, String> = BTreeMap::new();
         for flow in &report.flows {
-            for (link, server) in self.links_of(flow) {
+            for FlowLink { link, server, unsure: why } in self.links_of(flow) {
+                if let Some(why) = why {
+                    unsure.insert(link.clone(), why);
+                }
                 for channel in self.channels.iter().filter(|_| link.kind == LinkKind::Client) {
                     let on_link = self.on_link(flow, server);
                     let is_of_source = link.a == channel.source || link.b == channel.source;
@@ -321,7 +416,15 @@ impl<'s> Seeing<'s> {
                 links.entry(link).or_default().push(self.on_link(flow, server));
             }
         }
-        links.into_iter().map(|(link, flows)| self.sight(link, &flows, state)).collect()
+        let of_link = |(link, flows): (Link, Vec<OnLink<'_>>)| {
+            let why = unsure.get(&link);
+            let mut sight = self.sight(link, &flows, state);
+            if let Some(why) = why.filter(|_| sight.canaries == 0) {
+                sight.seen = Seen::Unknown(why.clone());
+            }
+            sight
+        };
+        links.into_iter().map(of_link).collect()
     }
 
     pub(super) fn sight(&self, link: Link, flows: &[OnLink<'_>], state: CaptureState) -> LinkSight {

@@ -8,6 +8,7 @@ use server::TcpSession;
 use super::canaries::{CanarySession, SchemaOwner, prepare_schema};
 use super::places::{Binds, bound_to};
 use super::seeing::OnLink;
+use super::sockets::Sockets;
 use super::*;
 
 const CONTROL_PORT: u16 = 9;
@@ -72,6 +73,10 @@ fn place(node: &str, address: &str, listens_everywhere: bool) -> Place {
         was_silent: false,
         is_arbitrator: false,
         is_no_galera: false,
+        group_size: None,
+        counts_strangers: false,
+        sockets: Err("nobody asked".into()),
+        machine_addresses: BTreeSet::new(),
         is_in_no_group: false,
     }
 }
@@ -209,6 +214,11 @@ fn n1() -> Vec<Place> {
 
 /// What is said of the links from n1 to n2 and n3, which come from these addresses, n2 by TLS and n3 in cleartext.
 fn channels_from(n2: &str, n3: &str) -> Vec<&'static str> {
+    channels_beside(n2, n3, &[])
+}
+
+/// The same, where n1 lists these sessions of replicas too.
+fn channels_beside(n2: &str, n3: &str, more: &[TcpSession]) -> Vec<&'static str> {
     let places = ["n1 10.0.0.1", "n2 10.0.0.2", "n3 10.0.0.3"].map(|both| {
         let (node, address) = both.split_once(' ').expect("two words");
         place(node, address, false)
@@ -227,7 +237,8 @@ fn channels_from(n2: &str, n3: &str) -> Vec<&'static str> {
     let flows = vec![sent, flow(n2, "10.0.0.1:3306", true), flow(n3, "10.0.0.1:3306", false)];
     let report = CaptureReport { flows, ..CaptureReport::default() };
     let dump = |at: &str| TcpSession { is_replica: true, ..session(at, None) };
-    let list = TcpSessions { list: vec![dump(n2), dump(n3)], is_partial: None };
+    let list = [&[dump(n2), dump(n3)], more].concat();
+    let list = TcpSessions { list, is_partial: None };
     let sessions = BTreeMap::from([("n1".to_owned(), Ok(list))]);
     let seeing = Seeing {
         report: &report,
@@ -306,6 +317,108 @@ fn a_member_that_the_inventory_does_not_have_has_a_link_of_its_own() {
     assert_eq!(seen(&long, from_it.0, from_it.1), plain);
 }
 
+/// What the sights of these places say of links that carried something.
+fn carried(places: &[Place], flows: Vec<Flow>) -> Vec<(String, &'static str)> {
+    let control = Canary::new([1; 16]);
+    let mut sent = flow("127.0.0.1:50000", &format!("127.0.0.1:{CONTROL_PORT}"), false);
+    sent.ab.canaries.insert(control.tag().to_owned(), 1);
+    let flows = [vec![sent], flows].concat();
+    let report = CaptureReport { flows, ..CaptureReport::default() };
+    let seeing = Seeing {
+        report: &report,
+        places,
+        transfers: &[],
+        channels: &[ReplicaLink { replica: "n1".into(), source: "db9:3309".into(), cannot_tell: None }],
+        own: &BTreeSet::new(),
+        sessions: &BTreeMap::new(),
+        is_relayed: false,
+    };
+    let sights = seeing.sights(&control, CONTROL_PORT).into_iter().filter(|sight| sight.tcp_flows > 0);
+    sights.map(|sight| (sight.link.to_string(), sight.seen.word())).collect()
+}
+
+/// Seen by outsiders: a member on another port, links between addresses that the inventory does not have, and another program's
+/// connections to a port of that number.
+#[test]
+fn whose_link_it_is_is_asked_of_the_machine() {
+    type Ends<'e> = (&'e str, &'e str);
+    let places = |own: &[Ends<'_>], others: &[Ends<'_>], listens: &[u16]| {
+        let ends = |all: &[Ends<'_>]| all.iter().map(|(near, far)| (at(near), at(far))).collect();
+        let mut n1 = place("n1", "10.0.0.1", false);
+        n1.sockets = Ok(Sockets {
+            own: ends(own),
+            of_others: ends(others),
+            listens: listens.iter().copied().collect(),
+            addresses: BTreeSet::new(),
+        });
+        vec![n1, place("n2", "10.0.0.2", false)]
+    };
+    let long = |client: &str, server: &str, canaries: u64| {
+        let mut one = flow(client, server, false);
+        (one.saw_start, one.last_unix_ms) = (true, one.first_unix_ms + 5_000);
+        if canaries > 0 {
+            one.ab.canaries.insert("tag".into(), canaries);
+        }
+        one
+    };
+    let plain = |link: &str| vec![(link.to_owned(), "plain")];
+    let unknown = |link: &str| vec![(link.to_owned(), "unknown")];
+    let none: Vec<(String, &str)> = vec![];
+
+    // (a) Its own process has dialled a port that the inventory does not have: a writeset says what it is, or the number of members.
+    let elsewhere = ("10.0.0.1:1001", "10.0.0.9:5567");
+    let own = places(&[elsewhere], &[], &[]);
+    assert_eq!(carried(&own, vec![long(elsewhere.0, elsewhere.1, 1)]), plain("galera 10.0.0.9:5567-n1"));
+    assert_eq!(carried(&own, vec![long(elsewhere.0, elsewhere.1, 0)]), none, "any other service");
+    let mut counted = places(&[elsewhere], &[], &[]);
+    counted[0].counts_strangers = true;
+    assert_eq!(
+        carried(&counted, vec![long(elsewhere.0, elsewhere.1, 0)]),
+        unknown("galera 10.0.0.9:5567-n1")
+    );
+    assert!(ports_of(&counted).contains(&5567) && !ports_of(&own).contains(&5567));
+    // Its source, from which it replicates.
+    let source = ("10.0.0.1:1002", "10.0.0.9:3309");
+    let mut replica = places(&[source], &[], &[]);
+    replica[0].counts_strangers = true;
+    assert_eq!(carried(&replica, vec![long(source.0, source.1, 1)]), none);
+    // It listens for members elsewhere than the inventory says.
+    let dialled = ("10.0.0.1:7000", "10.0.0.9:1003");
+    let listens = places(&[dialled], &[], &[3306, 7000]);
+    assert_eq!(carried(&listens, vec![long(dialled.1, dialled.0, 0)]), plain("galera 10.0.0.9-n1"));
+    assert!(ports_of(&listens).contains(&7000));
+
+    // (b) Neither address is in the inventory, and one end is its process'.
+    let far_ends = ("192.168.7.1:1004", "192.168.7.9:4567");
+    let other_network = places(&[far_ends], &[], &[]);
+    assert_eq!(
+        carried(&other_network, vec![long(far_ends.0, far_ends.1, 0)]),
+        plain("galera 192.168.7.9-n1")
+    );
+    assert_eq!(carried(&places(&[], &[], &[]), vec![long(far_ends.0, far_ends.1, 1)]), none);
+    // An address of its machine is its own, unless several have it.
+    let mut machines = places(&[], &[], &[]);
+    let addresses: BTreeSet<IpAddr> =
+        ["192.168.7.1", "172.17.0.1"].map(|text| text.parse().expect("an address")).into();
+    machines[0].sockets.as_mut().expect("told").addresses = addresses;
+    machines[1].sockets =
+        Ok(Sockets { addresses: ["172.17.0.1".parse().expect("an address")].into(), ..Sockets::default() });
+    share_addresses(&mut machines);
+    assert_eq!(machines[0].machine_addresses, ["192.168.7.1".parse().expect("an address")].into());
+    assert!(machines[1].machine_addresses.is_empty());
+    let sst = long("192.168.7.9:1005", "192.168.7.1:4444", 0);
+    assert_eq!(carried(&machines, vec![sst]), plain("sst donor-n1"));
+
+    // (c) Another program of that machine talks to such a port somewhere; or nobody can say who does.
+    let foreign = ("10.0.0.1:1006", "10.0.0.9:4567");
+    let dials = |places: &[Place], canaries| carried(places, vec![long(foreign.0, foreign.1, canaries)]);
+    assert_eq!(dials(&places(&[foreign], &[], &[]), 0), plain("galera 10.0.0.9-n1"));
+    assert_eq!(dials(&places(&[], &[foreign], &[]), 0), none);
+    assert_eq!(dials(&places(&[], &[], &[]), 0), unknown("galera 10.0.0.9-n1"));
+    assert_eq!(dials(&n1(), 0), unknown("galera 10.0.0.9-n1"));
+    assert_eq!(dials(&n1(), 1), plain("galera 10.0.0.9-n1"), "it carries what was written on a member");
+}
+
 /// Seen by an outsider: two replicas came from one address, and the cleartext of one was told of both.
 #[test]
 fn whose_channel_is_cleartext_is_not_guessed() {
@@ -313,6 +426,14 @@ fn whose_channel_is_cleartext_is_not_guessed() {
     assert_eq!(channels_from("10.0.0.9:1001", "10.0.0.9:1002"), ["unknown", "unknown", "plain"]);
     // One comes from its own address, so the other one is known too.
     assert_eq!(channels_from("10.0.0.2:1001", "10.0.0.9:1002"), ["sealed", "plain", "plain"]);
+}
+
+/// The thread that read for a replica's old connection stays listed for a while, as it was, after the replica has connected anew.
+#[test]
+fn a_dead_dump_thread_that_is_still_listed_makes_no_channel_sealed() {
+    let dead = |is_tls| [TcpSession { is_replica: true, ..session("10.0.0.2:999", is_tls) }];
+    let of_n2 = |is_tls| channels_beside("10.0.0.2:1001", "10.0.0.3:1002", &dead(is_tls))[0];
+    assert_eq!((of_n2(None), of_n2(Some(false)), of_n2(Some(true))), ("unknown", "plain", "sealed"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use host::{
@@ -15,6 +15,8 @@ use super::hosts::InFlight;
 use super::tls_library;
 use super::world::{Shared, World};
 
+/// As the kernel follows at most.
+const LINKS_MAX: usize = 40;
 /// The user that sealion runs as.
 pub const ROOT: u32 = 0;
 /// The user that servers run as.
@@ -24,6 +26,8 @@ pub const NOBODY: u32 = 65_534;
 
 /// Of the kernel, with its first line.
 pub const TCP_TABLE: &str = "/proc/net/tcp";
+/// The number of whatever sockets the server of a machine has.
+pub(super) const OWN_SOCKETS: u64 = 7;
 pub const TCP_HEAD: &str = "  sl  local_address rem_address   st\n";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +45,7 @@ pub struct Disk {
     pub free_bytes: u64,
     /// Everything at and below these takes no writes.
     pub read_only: Vec<PathBuf>,
-    /// Symbolic links, and what they point to. Only the last part of a path is one.
+    /// Symbolic links, and what they point to, from where they lie.
     pub links: BTreeMap<PathBuf, PathBuf>,
     /// Everything at and below these cannot be looked at: an I/O error, a mount that hangs.
     pub unreadable: Vec<PathBuf>,
@@ -53,8 +57,18 @@ impl Disk {
     }
 
     /// What a path stands for.
-    pub fn resolve<'p>(&'p self, path: &'p Path) -> &'p Path {
-        self.links.get(path).map_or(path, PathBuf::as_path)
+    pub fn resolve(&self, path: &Path) -> PathBuf {
+        let mut at = path.to_owned();
+        // One that leads round and round stands for itself.
+        for _ in 0..LINKS_MAX {
+            let parts: Vec<&Path> = at.ancestors().collect();
+            let first = parts.iter().rev().find_map(|part| Some((*part, self.links.get(*part)?)));
+            let Some((link, target)) = first.filter(|_| !self.links.is_empty()) else { break };
+            let rest = at.strip_prefix(link).expect("it is above it");
+            let dir = without_dots(&link.parent().unwrap_or(Path::new("/")).join(target));
+            at = if rest.as_os_str().is_empty() { dir } else { dir.join(rest) };
+        }
+        at
     }
 
     /// Moves a file elsewhere and leaves a symbolic link to it, as administrators do.
@@ -73,7 +87,7 @@ impl Disk {
 
     /// Puts a file there with all directories above it, as an administrator did before sealion came.
     pub fn put(&mut self, path: &str, text: impl AsRef<[u8]>, uid: u32, mode: u32) {
-        let path = self.resolve(Path::new(path)).to_owned();
+        let path = self.resolve(Path::new(path));
         if let Some(dir) = path.parent() {
             self.make_dirs(dir, ROOT, 0o755);
         }
@@ -88,7 +102,7 @@ impl Disk {
     }
 
     pub fn text(&self, path: &str) -> Option<String> {
-        let bytes = self.entries.get(self.resolve(Path::new(path)))?.bytes.as_ref()?;
+        let bytes = self.entries.get(&self.resolve(Path::new(path)))?.bytes.as_ref()?;
         Some(String::from_utf8_lossy(bytes).into_owned())
     }
 
@@ -161,10 +175,23 @@ impl Disk {
     }
 }
 
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
 /// Option files as the server finds them.
 impl Source for Disk {
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        Ok(self.entries.get(self.resolve(path)).map(|entry| entry.bytes.clone().unwrap_or_default()))
+        Ok(self.entries.get(&self.resolve(path)).map(|entry| entry.bytes.clone().unwrap_or_default()))
     }
 
     fn list_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -264,7 +291,7 @@ impl SimHost {
         if self.look(|disk| disk.is_unreadable(path)) {
             return Err(fail("cannot read", path)(io::Error::other("Input/output error")));
         }
-        Ok(self.look(|disk| disk.resolve(path).to_owned()))
+        Ok(self.look(|disk| disk.resolve(path)))
     }
 }
 
@@ -333,11 +360,28 @@ impl ReadHost for SimHost {
         Ok(world.servers[self.index].process_facts().filter(|facts| facts.pid == pid))
     }
 
+    /// All of them have one number, see `tcp_rows`.
+    fn sockets_of(&self, pid: i32) -> Result<std::collections::BTreeSet<u64>, HostError> {
+        self.shared.reach_host(self.index)?;
+        let world = self.shared.borrow();
+        let server = &world.servers[self.index];
+        let dir = format!("/proc/{pid}/fd");
+        let failed = |kind| Err(fail("cannot look at", Path::new(&dir))(io::Error::from(kind)));
+        if server.hides_sockets {
+            return failed(io::ErrorKind::PermissionDenied);
+        }
+        match server.process_facts() {
+            Some(facts) if facts.pid == pid => Ok([OWN_SOCKETS].into()),
+            _ => failed(io::ErrorKind::NotFound),
+        }
+    }
+
     fn programs(&self, names: &[&str]) -> Result<Programs, HostError> {
         self.shared.reach_host(self.index)?;
         let world = self.shared.borrow();
-        let found = world.servers[self.index].process_facts().filter(|facts| is_program(facts, names));
-        Ok(Programs { found: found.into_iter().collect(), hidden: None })
+        let server = &world.servers[self.index];
+        let found = server.process_facts().into_iter().chain(server.garbd_beside.clone());
+        Ok(Programs { found: found.filter(|facts| is_program(facts, names)).collect(), hidden: None })
     }
 
     fn free_bytes(&self, _: &Path) -> Result<u64, HostError> {
@@ -380,6 +424,30 @@ impl ReadHost for SimHost {
             what: format!("{} --version", program.display()),
             why: "it was killed".into(),
         })
+    }
+
+    fn unit_load_state(&self, unit: &str, _: Duration) -> Result<String, HostError> {
+        self.shared.reach_host(self.index)?;
+        let world = self.shared.borrow();
+        let server = &world.servers[self.index];
+        if server.manager_is_silent {
+            let (what, why) =
+                (format!("systemctl show {unit}"), "the service manager does not answer".into());
+            return Err(HostError::Process { what, why });
+        }
+        Ok(server.unit_state_of(unit))
+    }
+
+    /// A name without a directory is one of `/usr/bin`.
+    fn program_of(&self, name: &str) -> Result<Option<PathBuf>, HostError> {
+        let path = if name.contains('/') { PathBuf::from(name) } else { Path::new("/usr/bin").join(name) };
+        let facts = self.facts(&path)?;
+        Ok(facts.is_some_and(|facts| !facts.is_dir && facts.mode & 0o111 != 0).then_some(path))
+    }
+
+    fn link(&self, path: &Path) -> Result<Option<PathBuf>, HostError> {
+        self.readable(path)?;
+        Ok(self.look(|disk| disk.links.get(path).cloned()))
     }
 
     fn service_job(&self, _: &JobPlace) -> Result<JobState, HostError> {

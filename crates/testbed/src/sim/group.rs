@@ -317,6 +317,10 @@ impl World {
             let mut members = members;
             let uuid = self.servers[first].state_uuid.clone();
             for joiner in joiners {
+                if self.is_told_of_tls(joiner, &members) {
+                    self.segfault(joiner);
+                    continue;
+                }
                 if self.dials_in_vain(joiner) {
                     self.storm_until_ms = self.storm_until_ms.max(self.now_ms + VAIN_STORM_MS);
                     return;
@@ -337,6 +341,8 @@ impl World {
                 server.forget_desync();
                 server.local_state = 1;
                 self.log(joiner, "Note", "WSREP: Shifting OPEN -> PRIMARY");
+                self.tell_of(joiner, &members);
+                self.leave_one_out(joiner, &members);
                 self.set_view(&members.clone());
                 self.begin_transfer(joiner);
             }

@@ -5,8 +5,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use server::Admits;
 
+use super::disk::OWN_SOCKETS;
 use super::process::{Group, Identity, Speaks};
-use super::world::World;
+use super::world::{GARB_FILE, World};
 
 /// Of a hundred links between two dynamic nodes, so many are TLS. Dynamic is a timing guess.
 const DYNAMIC_TLS_PERCENT: u64 = 66;
@@ -127,19 +128,79 @@ impl World {
         }
     }
 
-    /// A strict joiner hears of an arbitrator from others, and of dynamic ones as tcp://, which a strict arbitrator does not take. It is in
-    /// nobody's cluster address; it dials the nodes itself, when it starts.
+    /// A strict joiner hears of members that are not in its cluster address from others, and of dynamic ones as tcp://, which a strict member
+    /// does not take. An arbitrator is in nobody's; it dials the nodes itself, when it starts.
     ///
     /// Seen on Galera 26.4.23: the joiner gave up after pc.wait_prim_timeout, and meanwhile nobody was Primary.
     pub(super) fn dials_in_vain(&self, joiner: usize) -> bool {
         let is_member = |index: usize| self.servers[index].group == Group::Primary;
-        let is_strict_arbitrator =
-            |index: usize| self.servers[index].is_arbitrator && self.speaks(index) == Speaks::Tls;
         let others = || (0..self.servers.len()).filter(|&other| other != joiner && is_member(other));
+        let strict = || others().filter(|&other| self.speaks(other) == Speaks::Tls);
+        let is_unnamed = |other: usize| !self.names(joiner, other);
+        let is_told_by_a_strict_one = strict().any(|other| self.names(joiner, other));
         !self.servers[joiner].is_arbitrator
             && self.speaks(joiner) == Speaks::Tls
-            && others().any(is_strict_arbitrator)
             && others().any(|other| self.speaks(other) == Speaks::Either)
+            && strict().any(|other| {
+                is_unnamed(other) && (self.servers[other].is_arbitrator || !is_told_by_a_strict_one)
+            })
+    }
+
+    /// Whether its own configuration has the other's address.
+    fn names(&self, one: usize, other: usize) -> bool {
+        let (server, address) = (&self.servers[one], self.servers[other].spec.address.as_str());
+        if server.is_arbitrator {
+            return server.disk.text(GARB_FILE).is_some_and(|text| text.contains(address));
+        }
+        let list = server.live.as_ref().map(|live| live.cluster_address.as_str()).unwrap_or_default();
+        list.split([',', '/']).any(|host| host == address)
+    }
+
+    /// A plain joiner that hears of a member by `ssl://` dials it so, and has nothing to speak TLS with.
+    ///
+    /// Seen on Galera 26.4.23: signal 11, in four of five starts beside an arbitrator that had been restarted among strict members.
+    pub(super) fn is_told_of_tls(&self, joiner: usize, members: &BTreeSet<usize>) -> bool {
+        self.speaks(joiner) == Speaks::Plain
+            && members.iter().any(|&other| {
+                self.servers[other].group == Group::Primary
+                    && self.servers[other].heard_as_tls
+                    && !self.names(joiner, other)
+            })
+    }
+
+    /// Strict members tell of all others by `ssl://`; what was told of one before is forgotten when it has left.
+    pub(super) fn tell_of(&mut self, joiner: usize, members: &BTreeSet<usize>) {
+        let is_strict_one = members
+            .iter()
+            .any(|&one| self.servers[one].group == Group::Primary && self.speaks(one) == Speaks::Tls);
+        self.servers[joiner].heard_as_tls = is_strict_one;
+        if self.speaks(joiner) == Speaks::Tls {
+            for &one in members {
+                self.servers[one].heard_as_tls = true;
+            }
+        }
+    }
+
+    /// Members that agree on who is there only after a while leave one out, whose clients get errors; with dynamic ones it takes a while.
+    ///
+    /// Seen on Galera 26.4.23 with four members and more, beside load; not where evs.suspect_timeout was 15 s.
+    pub(super) fn leave_one_out(&mut self, joiner: usize, members: &BTreeSet<usize>) {
+        const LARGE: usize = 4;
+        let is_dynamic = members.iter().any(|&one| self.speaks(one) == Speaks::Either);
+        if !is_dynamic || members.len() < LARGE {
+            return;
+        }
+        let victim = members.iter().copied().find(|&one| {
+            one != joiner
+                && !self.servers[one].is_arbitrator
+                && self.servers[one].local_state == 4
+                && self.servers[one].desync == 0
+                && self.servers[one].suspect_timeout() != "PT15S"
+        });
+        if let Some(victim) = victim {
+            self.log(victim, "Note", "WSREP: Received NON-PRIMARY.");
+            self.app.failed += 1;
+        }
     }
 
     /// The strict member has no link with the plain joiner, and another node has one with both.
@@ -176,7 +237,17 @@ impl World {
                 (hex(index, PORT), hex(other, dials_from(other, index)))
             };
             let uid = self.servers[index].uid();
-            rows += &format!("   9: {local} {remote} 01 00000000:00000000 00:00000000 00000000 {uid} 0 7\n");
+            rows += &format!(
+                "   9: {local} {remote} 01 00000000:00000000 00:00000000 00000000 {uid} 0 {OWN_SOCKETS}\n"
+            );
+        }
+        if let Some(beside) = &self.servers[index].garbd_beside {
+            let (local, remote) = (hex(index, 39_999), hex(0, PORT));
+            rows += &format!(
+                "   9: {local} {remote} 01 00000000:00000000 00:00000000 00000000 {} 0 {}\n",
+                beside.uid,
+                OWN_SOCKETS + 1
+            );
         }
         rows
     }

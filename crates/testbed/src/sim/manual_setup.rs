@@ -53,7 +53,7 @@ impl World {
     /// Sets one option in the file that has the Galera options.
     pub fn set_option(&mut self, index: usize, group: &str, key: &str, value: &str) {
         let disk = &mut self.servers[index].disk;
-        let path = disk.resolve(Path::new(GALERA_FILE)).to_owned();
+        let path = disk.resolve(Path::new(GALERA_FILE));
         let entry: &mut Entry = disk.entries.get_mut(&path).expect("every node has it");
         let bytes = entry.bytes.clone().unwrap_or_default();
         let mut file = OptionFile::parse(&bytes, GALERA_FILE).expect("a sound file");

@@ -111,7 +111,10 @@ impl World {
         let now_unix_s = self.unix_s();
         let server = &mut self.servers[index];
         let wish = server.live.as_ref().ok_or("it does not run")?.tls_wish.clone();
-        let fresh = server.fresh_context(&wish, now_unix_s).map_err(|why| {
+        let is_version = !server.tls_version.is_empty();
+        let fresh =
+            if is_version { server.fresh_context(&wish, now_unix_s) } else { Err("TLS version is invalid") };
+        let fresh = fresh.map_err(|why| {
             format!(
                 "ERROR 3888 (HY000): Failed to set up SSL because of the following SSL library error: {why}"
             )
@@ -140,7 +143,11 @@ pub(super) fn view(server: &Server, live: &Live, view: &mut NodeView) {
     for name in ["have_ssl", "version_ssl_library"] {
         view.variables.remove(name);
     }
-    for (name, value) in [("version", VERSION), ("version_comment", "MySQL Community Server - GPL")] {
+    for (name, value) in [
+        ("version", VERSION),
+        ("version_comment", "MySQL Community Server - GPL"),
+        ("tls_version", server.tls_version.as_str()),
+    ] {
         view.variables.insert(name.into(), value.into());
     }
     for (name, value) in ["ssl_ca", "ssl_cert", "ssl_key"].into_iter().zip(&live.tls_wish) {

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host::{HostError, ProcessFacts, ReadHost, WriteHost};
+use host::{HostError, ProcessFacts, ReadHost, Service, WriteHost};
 use model::{Clock, NodeName};
 use net::PemSet;
 use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
     Admits, Alive, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting, Logins, NodeError, NodeSpec,
-    NodeView, ReadMember, ReadNode, Sessions, TlsFiles, WriteMember, WriteNode, owner,
+    NodeView, OwnGrants, ReadMember, ReadNode, Sessions, TlsFiles, WriteMember, WriteNode, owner,
 };
 
 use super::disk::SimHost;
@@ -153,6 +153,17 @@ impl SimNode {
         let takes = world.rng.between(400, 1_800);
         world.advance(takes);
         Ok(())
+    }
+
+    /// # Errors
+    /// As systemctl says it.
+    fn knows_unit(&self) -> Result<(), NodeError> {
+        let Service::Systemd { unit } = &self.spec.service else { return Ok(()) };
+        let state = self.shared.borrow().servers[self.index].unit_state_of(unit);
+        match state.as_str() {
+            "loaded" => Ok(()),
+            _ => Err(self.host_error(format!("`systemctl` ended with exit status: 5: the unit is {state}"))),
+        }
     }
 
     fn host_error(&self, why: String) -> NodeError {
@@ -322,7 +333,8 @@ impl ReadMember for SimNode {
     }
 
     fn log_tail(&self, lines: usize) -> Vec<String> {
-        if self.shared.borrow().is_host_lost(self.index) {
+        if self.shared.borrow().is_host_lost(self.index) || self.shared.borrow().servers[self.index].hides_log
+        {
             return vec![];
         }
         let world = self.shared.borrow();
@@ -342,6 +354,7 @@ impl ReadNode for SimNode {
 
     fn sessions(&mut self) -> Result<Sessions, NodeError> {
         self.ask(|world| {
+            world.servers[self.index].needs(&["PROCESS"])?;
             let is_by_itself = world.servers[self.index].is_by_itself;
             Ok(if is_by_itself { world.fleet_sessions(self.index) } else { world.sessions(self.index) })
         })
@@ -386,6 +399,16 @@ impl ReadNode for SimNode {
         self.ask(|world| Ok(world.replicas_of(self.index)))
     }
 
+    fn own_grants(&mut self) -> Result<OwnGrants, NodeError> {
+        self.ask(|world| {
+            let server = &world.servers[self.index];
+            if server.hides_grants {
+                return Err("ERROR 1290 (HY000): the server is running with --skip-grant-tables".into());
+            }
+            Ok(OwnGrants::of("sealion@10.%", server.shown_grants().iter().map(String::as_str)))
+        })
+    }
+
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError> {
         self.ask(|world| Ok(world.accounts_on(self.index)))
     }
@@ -414,10 +437,12 @@ impl WriteMember for SimNode {
     }
 
     fn stop(&mut self) -> Result<(), NodeError> {
+        self.knows_unit()?;
         self.service("stop", || self.stop_now())
     }
 
     fn start(&mut self) -> Result<(), NodeError> {
+        self.knows_unit()?;
         self.service("start", || {
             let mut world = self.shared.borrow_mut();
             // As `host::job` does it: one that runs is waited for.
@@ -441,6 +466,7 @@ impl WriteNode for SimNode {
 
     fn set_desync(&mut self, on: bool) -> Result<(), NodeError> {
         self.change(if on { "desync" } else { "resync" }, |world| {
+            world.servers[self.index].needs(&["SUPER"])?;
             world.set_desync(self.index, on);
             Ok(())
         })
@@ -453,7 +479,10 @@ impl WriteNode for SimNode {
         } else {
             ["STOP SLAVE", "CHANGE MASTER", "START SLAVE"]
         };
-        self.change(stop, |world| world.stop_slave(self.index, channel))?;
+        self.change(stop, |world| {
+            world.servers[self.index].needs(&["REPLICATION SLAVE ADMIN", "REPLICATION_SLAVE_ADMIN"])?;
+            world.stop_slave(self.index, channel)
+        })?;
         self.change(change, |world| world.change_master(self.index, channel, tls))?;
         self.change(start, |world| world.start_slave(self.index, channel))
     }
@@ -465,6 +494,7 @@ impl WriteNode for SimNode {
 
     fn set_account_tls(&mut self, account: &AccountName, on: bool) -> Result<(), NodeError> {
         self.change("alter user", |world| {
+            world.servers[self.index].needs(&["CREATE USER"])?;
             let tls = if on { AccountTls::Tls } else { AccountTls::None };
             world.alter_account(self.index, account, tls)
         })
@@ -472,6 +502,7 @@ impl WriteNode for SimNode {
 
     fn set_require_secure_transport(&mut self, on: bool) -> Result<(), NodeError> {
         self.change("set require_secure_transport", |world| {
+            world.servers[self.index].needs(&["SUPER", "SYSTEM_VARIABLES_ADMIN"])?;
             let live = world.servers[self.index].live.as_mut().ok_or("gone")?;
             live.requires_tls = on;
             world.watch_required(self.index);
@@ -479,8 +510,24 @@ impl WriteNode for SimNode {
         })
     }
 
+    fn set_provider_options(&mut self, options: &str) -> Result<(), NodeError> {
+        self.change("set provider options", |world| {
+            world.servers[self.index].needs(&["SUPER"])?;
+            let live = world.servers[self.index].live.as_mut().ok_or("gone")?;
+            let mut now = server::ProviderOptions::parse(&live.read_back);
+            for (key, value) in server::ProviderOptions::parse(options).iter() {
+                now.set(key, value);
+            }
+            live.read_back = now.to_string();
+            Ok(())
+        })
+    }
+
     fn reload_tls(&mut self) -> Result<(), NodeError> {
-        self.change("reload", |world| world.reload(self.index))
+        self.change("reload", |world| {
+            world.servers[self.index].needs(&["RELOAD", "CONNECTION_ADMIN"])?;
+            world.reload(self.index)
+        })
     }
 
     fn hook(&mut self, _: &Hook<'_>) -> Result<(), NodeError> {

@@ -11,6 +11,7 @@ use model::NodeName;
 use server::options::persisted;
 use server::options::{self, Effective, Start};
 use server::{Flavour, GaleraState, LiveSetting, Logins, NodeSpec, ProviderOptions};
+use trust::{Ca, CaSpec, KeyKind};
 
 use super::channels::SimChannel;
 use super::disk::{Disk, MYSQL, NOBODY, ROOT, TCP_HEAD, TCP_TABLE};
@@ -110,6 +111,10 @@ pub struct Server {
     pub spec: NodeSpec,
     /// MariaDB or MySQL.
     pub flavour: Flavour,
+    /// Without files it makes a certificate in memory, another one at each start and each FLUSH SSL, as MariaDB 11.8 does.
+    pub makes_certificates: bool,
+    /// Of MySQL: what SET GLOBAL said.
+    pub tls_version: String,
     /// MySQL: it has let in the account of its replicas since its start, and does so again by caching_sha2_password without TLS.
     pub remembers_login: bool,
     /// It is no node of the Galera cluster.
@@ -135,6 +140,8 @@ pub struct Server {
     /// The newest write it has, in the one order that all members agree on.
     pub seqno: u64,
     pub log: Vec<String>,
+    /// Nobody can read it: the inventory names none, or it was moved away.
+    pub hides_log: bool,
     pub lingering_sessions: LingeringSessions,
     pub unhealthy_since_ms: Option<u64>,
     pub extra_arguments: Vec<String>,
@@ -149,6 +156,8 @@ pub struct Server {
     pub cannot_speak: Option<Speaks>,
     /// So many of its starts beside a dynamic member end with error 131.
     pub stumbles: u32,
+    /// A strict member has told others of it: they know it by `ssl://` until it has left.
+    pub heard_as_tls: bool,
     /// When it has said good-bye: the others take a moment to agree on a view without it.
     pub left_ms: Option<u64>,
     /// The service manager starts it again after a crash.
@@ -175,6 +184,16 @@ pub struct Server {
     /// `wsrep_sst_donor`.
     pub wants_donor: Option<usize>,
     pub refuses_login: bool,
+    /// Privileges that the account of the inventory does not have on it.
+    pub lacks: Vec<&'static str>,
+    /// `SHOW GRANTS` is refused (skip_grant_tables).
+    pub hides_grants: bool,
+    /// Which sockets its process has cannot be looked at.
+    pub hides_sockets: bool,
+    /// A garbd of another cluster on its machine, which is connected to a Galera port of this one's first node.
+    pub garbd_beside: Option<ProcessFacts>,
+    /// What systemd says of its unit.
+    pub unit_load_state: String,
     /// It does not run its threads, from when until when (SIGSTOP, a host that stalls). Nobody at a distance can tell that from
     /// other silence.
     pub frozen_ms: Option<(u64, u64)>,
@@ -231,6 +250,8 @@ impl Server {
         Self {
             spec,
             flavour: Flavour::MariaDb,
+            makes_certificates: false,
+            tls_version: "TLSv1.2,TLSv1.3".into(),
             remembers_login: false,
             is_by_itself: false,
             is_arbitrator: false,
@@ -247,6 +268,7 @@ impl Server {
             crashed_ms: None,
             seqno: 0,
             log: vec![],
+            hides_log: false,
             lingering_sessions: LingeringSessions::None,
             unhealthy_since_ms: None,
             extra_arguments: vec![],
@@ -256,6 +278,7 @@ impl Server {
             broken: None,
             cannot_speak: None,
             stumbles: 0,
+            heard_as_tls: false,
             left_ms: None,
             restarts_by_itself: false,
             is_told_to_stop: false,
@@ -272,6 +295,11 @@ impl Server {
             has_diverged: false,
             wants_donor: None,
             refuses_login: false,
+            lacks: vec![],
+            hides_grants: false,
+            hides_sockets: false,
+            garbd_beside: None,
+            unit_load_state: "loaded".into(),
             frozen_ms: None,
             lost_host: None,
             in_flight: None,
@@ -287,6 +315,20 @@ impl Server {
             has: BTreeMap::new(),
             logins: Logins { since_s: 60, by_host: Err("userstat is OFF".into()), without_tls_max: Some(3) },
         }
+    }
+
+    /// `evs.suspect_timeout` of the running one.
+    pub fn suspect_timeout(&self) -> String {
+        let read_back = self.live.as_ref().map_or("", |live| live.read_back.as_str());
+        ProviderOptions::parse(read_back).get("evs.suspect_timeout").unwrap_or_default().to_owned()
+    }
+
+    /// What counts from its next start on.
+    pub fn upgrade_to_11_8(&mut self) {
+        self.makes_certificates = true;
+        self.shown.insert("version".into(), Some("11.8.9-MariaDB-deb13".into()));
+        self.program_version =
+            Some("/usr/sbin/mariadbd  Ver 11.8.9-MariaDB-deb13 for debian-linux-gnu on x86_64".into());
     }
 
     /// As MySQL's own packages have it.
@@ -322,6 +364,54 @@ impl Server {
         );
         server.disk.put(TCP_TABLE, TCP_HEAD, ROOT, 0o444);
         server
+    }
+
+    /// # Errors
+    /// As the server says it: the account does not have one of these.
+    pub(super) fn needs(&self, privileges: &[&str]) -> Result<(), String> {
+        match privileges.iter().find(|one| self.lacks.contains(one)) {
+            None => Ok(()),
+            Some(privilege) => Err(format!(
+                "ERROR 1227 (42000): Access denied; you need (at least one of) the {privilege} privilege(s) for this operation"
+            )),
+        }
+    }
+
+    /// Of any other unit systemd has not heard.
+    pub(super) fn unit_state_of(&self, unit: &str) -> String {
+        let own = match () {
+            () if self.is_arbitrator => "garb",
+            () if self.flavour == Flavour::MySql => "mysql",
+            () => "mariadb",
+        };
+        if own == unit { self.unit_load_state.clone() } else { "not-found".into() }
+    }
+
+    /// What `SHOW GRANTS` lists: what sealion asks for, but for what this account lacks.
+    pub(super) fn shown_grants(&self) -> Vec<String> {
+        let has = |privilege: &&&str| !self.lacks.contains(*privilege);
+        let global: &[&str] = if self.flavour == Flavour::MySql {
+            &[
+                "PROCESS",
+                "REPLICATION CLIENT",
+                "CREATE USER",
+                "CONNECTION_ADMIN",
+                "REPLICATION_SLAVE_ADMIN",
+                "SYSTEM_VARIABLES_ADMIN",
+            ]
+        } else {
+            &["RELOAD", "PROCESS", "SUPER", "CREATE USER", "REPLICATION SLAVE ADMIN", "SLAVE MONITOR"]
+        };
+        let on = [
+            ("ALL PRIVILEGES", "`sealion_canary`.*"),
+            ("SELECT", "`performance_schema`.`threads`"),
+            ("SELECT", "`mysql`.`user`"),
+        ];
+        let listed: Vec<&str> = global.iter().filter(has).copied().collect();
+        let on = on.iter().filter(|(_, object)| !self.lacks.contains(object));
+        std::iter::once(format!("GRANT {} ON *.* TO `sealion`@`10.%`", listed.join(", ")))
+            .chain(on.map(|(what, object)| format!("GRANT {what} ON {object} TO `sealion`@`10.%`")))
+            .collect()
     }
 
     /// Whom it runs as.
@@ -472,7 +562,10 @@ impl Server {
         if self.is_mysql() && ssl_paths.iter().all(String::is_empty) {
             ssl_paths = super::mysql::OWN_FILES.map(str::to_owned);
         }
-        let client = self.read_client_tls(&ssl_paths);
+        let client = match self.makes_certificates && ssl_paths.iter().all(String::is_empty) {
+            true => Some(made_in_memory()),
+            false => self.read_client_tls(&ssl_paths),
+        };
         let wants_tls = ssl_paths[1..].iter().any(|path| !path.is_empty());
         // Seen: MariaDB 10.11.19 ends; MySQL 9.7.4 goes on without TLS.
         if wants_tls && client.is_none() && !self.is_mysql() {
@@ -497,6 +590,13 @@ impl Server {
     }
 }
 
+/// Seen on 11.8.9: self-signed, for ten years, without a name.
+fn made_in_memory() -> ClientTls {
+    let spec = CaSpec { common_name: "MariaDB Server".into(), valid_days: 3650, key: KeyKind::EcP256 };
+    let made = Ca::create(&spec, 1_780_000_000).expect("made");
+    ClientTls { leaf: made.cert_pem().into_bytes(), ca: None }
+}
+
 thread_local! {
     /// Every start asks this of the same bytes; a pure answer is remembered.
     static PAIRS: RefCell<BTreeMap<u64, bool>> = const { RefCell::new(BTreeMap::new()) };
@@ -513,7 +613,7 @@ pub(super) fn is_pair(cert: &[u8], key: &[u8]) -> bool {
 fn read_back(options: &ProviderOptions, speaks: Speaks) -> String {
     let scheme = if speaks == Speaks::Tls { "ssl" } else { "tcp" };
     let mut all = ProviderOptions::parse(
-        "base_port = 4567; evs.keepalive_period = PT1S; evs.suspect_timeout = PT5S; gcache.size = 128M; gmcast.segment = 0; \
+        "base_port = 4567; evs.inactive_timeout = PT15S; evs.keepalive_period = PT1S; evs.suspect_timeout = PT5S; gcache.size = 128M; gmcast.segment = 0; \
          pc.recovery = true; pc.wait_prim_timeout = PT30S; socket.checksum = 2; socket.recv_buf_size = auto; ",
     );
     for (key, value) in options.iter() {
@@ -541,6 +641,14 @@ impl World {
         if self.servers[index].process.is_some() {
             return true;
         }
+        // What was told of one that has ended is forgotten.
+        self.servers[index].heard_as_tls = false;
+        let begins = if self.servers[index].is_mysql() {
+            "/usr/sbin/mysqld (mysqld 9.7.4) starting as process 1"
+        } else {
+            "Starting MariaDB 10.11.19-MariaDB-deb12 source revision"
+        };
+        self.log(index, "Note", begins);
         let read = self.servers[index].broken.clone().map_or_else(|| self.servers[index].read_files(), Err);
         let live = match read {
             Ok(live) => live,
@@ -787,11 +895,16 @@ impl World {
                 if !fresh.trusted.windows(add.len()).any(|part| part == add) {
                     fresh.trusted.extend_from_slice(&add);
                 }
+                // One of another kind is put beside it, and the old one is shown on.
+                if key_kind(&fresh.cert) != key_kind(&old.cert) {
+                    fresh.cert.clone_from(&old.cert);
+                }
                 Some(fresh)
             }
         };
         let client = match &live.client {
             None => None,
+            Some(_) if live.ssl_paths.iter().all(String::is_empty) => Some(made_in_memory()),
             Some(_) => Some(
                 server
                     .read_client_tls(&live.ssl_paths)
@@ -803,6 +916,12 @@ impl World {
         live.generation += 1;
         Ok(())
     }
+}
+
+/// `RSA` of a certificate whose key is `RSA 3072`.
+fn key_kind(cert: &[u8]) -> Option<String> {
+    let key = trust::inspect(cert).ok()?.first()?.key.clone();
+    key.split(' ').next().map(str::to_owned)
 }
 
 /// Where a server keeps its data, for whoever asks how far a stopped one had come.

@@ -66,9 +66,11 @@ pub struct Rig {
     pub limits: Limits,
     pub passphrase: String,
     pub leaf_days: u32,
+    pub key: KeyKind,
     pub allow_untested: bool,
     pub accept_managed: bool,
     pub skip_openssl_check: bool,
+    pub may_lack_rights: bool,
     pub accept_unknown_clients: bool,
     pub accept_unproven: bool,
     pub leave_accounts: Vec<AccountName>,
@@ -113,9 +115,11 @@ impl Rig {
             limits: Limits::default(),
             passphrase: PASSPHRASE.into(),
             leaf_days: 365,
+            key: KeyKind::EcP256,
             allow_untested: false,
             accept_managed: false,
             skip_openssl_check: false,
+            may_lack_rights: false,
             accept_unknown_clients: false,
             accept_unproven: false,
             leave_accounts: vec![],
@@ -135,7 +139,7 @@ impl Rig {
             // trust insists on a private directory.
             copy_dir(&self.ca_dir(), &rig.ca_dir());
         }
-        Self { inventory: self.inventory.clone(), limits: self.limits, ..rig }
+        Self { inventory: self.inventory.clone(), limits: self.limits, key: self.key, ..rig }
     }
 
     pub fn ca_dir(&self) -> PathBuf {
@@ -178,7 +182,7 @@ impl Rig {
             authority: Authority {
                 dir: self.ca_dir(),
                 passphrase: SecretString::from(self.passphrase.clone()),
-                key: KeyKind::EcP256,
+                key: self.key,
                 ca_days: 3650,
                 leaf_days: self.leaf_days,
             },
@@ -189,6 +193,7 @@ impl Rig {
             allow_untested: self.allow_untested,
             accept_managed: self.accept_managed,
             skip_openssl_check: self.skip_openssl_check,
+            may_lack_rights: self.may_lack_rights,
             accept_unknown_clients: self.accept_unknown_clients,
             accept_unproven: self.accept_unproven,
             leave_accounts: self.leave_accounts.clone(),

@@ -192,8 +192,14 @@ impl World {
 
     /// `count` plain nodes with data, running, Synced, with clients that write.
     pub fn cluster(seed: u64, count: usize) -> Self {
+        Self::cluster_that_names(seed, count, count)
+    }
+
+    /// The same, where the addresses of the first `named` nodes stand in every configuration: the others joined later.
+    fn cluster_that_names(seed: u64, count: usize, named: usize) -> Self {
         let mut world = Self::bare(seed, (0..count).map(Server::new).collect());
-        let addresses: Vec<String> = world.servers.iter().map(|server| server.spec.address.clone()).collect();
+        let servers = world.servers.iter().take(named);
+        let addresses: Vec<String> = servers.map(|server| server.spec.address.clone()).collect();
         for (index, server) in world.servers.iter_mut().enumerate() {
             write_option_files(server, index, &addresses.join(","));
             let grastate = format!("uuid:    {}\nseqno:   -1\n", server.state_uuid);
@@ -219,14 +225,24 @@ impl World {
 
     /// The same, with an arbitrator.
     pub fn cluster_with_arbitrator(seed: u64, count: usize) -> Self {
-        let mut world = Self::cluster(seed, count);
-        let nodes: Vec<String> = world.servers.iter().map(|server| server.spec.address.clone()).collect();
+        Self::cluster(seed, count).and_arbitrator(count)
+    }
+
+    /// The same, where the last nodes, so many, stand in no configuration but their own.
+    pub fn grown_cluster_with_arbitrator(seed: u64, count: usize, grown_by: usize) -> Self {
+        Self::cluster_that_names(seed, count, count - grown_by).and_arbitrator(count - grown_by)
+    }
+
+    fn and_arbitrator(mut self, named: usize) -> Self {
+        let world = &mut self;
+        let servers = world.servers.iter().take(named);
+        let nodes: Vec<String> = servers.map(|server| server.spec.address.clone()).collect();
         let index = world.servers.len();
         world.servers.push(Server::arbitrator(index, &nodes.join(",")));
         world.start(index);
         world.advance(9_000);
         world.write_from_now_on();
-        world
+        self
     }
 
     /// The same, with one more server that is laid out and was never started: the last one.

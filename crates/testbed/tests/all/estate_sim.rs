@@ -290,6 +290,24 @@ fn an_arbitrator_and_a_proxy_are_the_clusters() {
     assert!(names_it && refused.contains("servers = { n9 = [] }") && !refused.contains("n5: "), "{refused}");
 }
 
+/// A larger cluster has steps of its own between the phases, which keep their places.
+#[test]
+fn a_cluster_of_five_is_sealed_with_the_servers_beside_it() {
+    let rig = Rig::on(World::beside(World::cluster(seed(), 5)));
+    let before = rig.shared.borrow().letters();
+    let operator = Operator::new(&rig, "root@db1");
+    let plan = operator.plan(&enable()).expect("a plan");
+    let phases: Vec<&str> = plan.steps.iter().map(|step| step.id.0.split('.').next().unwrap_or("")).collect();
+    assert!(phases.contains(&"E1p"), "{phases:?}");
+    assert!(phases.is_sorted(), "{phases:?}");
+    assert!(operator.apply(&plan).is_complete());
+    settled(&rig);
+    assert_eq!(rig.shared.borrow().letters(), format!("SS{SEALED}"));
+    assert!(operator.go_on(Some(Direction::Back)).is_complete());
+    settled(&rig);
+    assert_eq!(rig.shared.borrow().letters(), before);
+}
+
 /// Given up half way, a new plan leads on from there.
 #[test]
 fn an_abandoned_change_is_told_of_each_part_and_a_new_one_finishes_it() {

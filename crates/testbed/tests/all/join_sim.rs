@@ -489,10 +489,8 @@ fn who_begins_a_cluster_of_its_own_is_stopped_at_once_and_not_taken_for_a_member
     }
 }
 
-/// Found by an outsider: nobody had noted it, what it had written was let in by IST, and the join was said to be done.
-#[test]
-fn who_began_a_cluster_of_its_own_while_sealion_was_killed_is_taken_out_or_not_let_in() {
-    let theirs = Rig::beside_a_spare(SEED).shared.borrow().servers[0].state_uuid.clone();
+/// Sealion was killed right before it started the joiner, which it has marked.
+fn killed_at_its_start() -> (Rig, Operator) {
     let rehearsal = accepts(|_| {});
     rehearsal.arm(None);
     let end = Operator::new(&rehearsal, "root@db1");
@@ -501,13 +499,59 @@ fn who_began_a_cluster_of_its_own_while_sealion_was_killed_is_taken_out_or_not_l
         instant.moment.starts_with("J3") && instant.before.contains("start")
     };
     let at = rehearsal.trace().iter().position(starts).expect("it is started");
+    let rig = accepts(|_| {});
+    let operator = Operator::new(&rig, "root@db1");
+    let plan = operator.plan(&join()).expect("a plan");
+    rig.arm(Some((at, Fault::KillSealion)));
+    assert_eq!(operator.apply(&plan), End::Killed);
+    rig.arm(None);
+    (rig, operator)
+}
+
+/// A log that cannot be read does not say that it ran with the others.
+#[test]
+fn whether_it_began_a_cluster_of_its_own_is_not_known_without_its_log() {
+    const MARKER: &str = "/var/lib/sealion/joining";
+    const GRASTATE: &str = "/var/lib/mysql/grastate.dat";
+    let theirs = Rig::beside_a_spare(SEED).shared.borrow().servers[0].state_uuid.clone();
+    for (founds, has_error_log) in [(true, true), (true, false), (false, true)] {
+        let (rig, operator) = killed_at_its_start();
+        {
+            let mut world = rig.shared.borrow_mut();
+            world.servers[SPARE].founds = founds.then(|| theirs.clone());
+            world.start(SPARE);
+            world.advance(20_000);
+            world.stop(SPARE);
+            world.advance(5_000);
+            world.servers[SPARE].founds = None;
+            world.servers[SPARE].hides_log = true;
+            if !has_error_log {
+                world.servers[SPARE].spec.error_log = None;
+            }
+        }
+        let why = operator.go_on(None).text();
+        let place = if has_error_log { "/var/log/mysql/error.log" } else { "does not name its error_log" };
+        for word in
+            ["n4 may not be started now", "cannot be determined", place, MARKER, GRASTATE, "memb_num = 1"]
+        {
+            assert!(why.contains(word), "{founds} {word}: {why}");
+        }
+        assert!(rig.shared.borrow().servers[SPARE].process.is_none(), "{founds}: it was started");
+        // What it says is done, once somebody has looked.
+        let done = if founds { GRASTATE } else { MARKER };
+        rig.shared.borrow_mut().servers[SPARE].disk.entries.remove(Path::new(done));
+        let end = operator.go_on(None);
+        assert!(end.is_complete(), "{founds}: {end:?}");
+        assert_eq!(rig.shared.borrow().violations, Vec::<String>::new());
+    }
+}
+
+/// Found by an outsider: nobody had noted it, what it had written was let in by IST, and the join was said to be done.
+#[test]
+fn who_began_a_cluster_of_its_own_while_sealion_was_killed_is_taken_out_or_not_let_in() {
+    let theirs = Rig::beside_a_spare(SEED).shared.borrow().servers[0].state_uuid.clone();
     for is_stopped in [false, true] {
-        let rig = accepts(|_| {});
-        let operator = Operator::new(&rig, "root@db1");
-        let plan = operator.plan(&join()).expect("a plan");
-        rig.arm(Some((at, Fault::KillSealion)));
-        assert_eq!(operator.apply(&plan), End::Killed);
-        rig.arm(None);
+        let (rig, operator) = killed_at_its_start();
         {
             let mut world = rig.shared.borrow_mut();
             world.servers[SPARE].founds = Some(theirs.clone());

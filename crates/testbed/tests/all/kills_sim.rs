@@ -4,8 +4,8 @@ use model::{Change, Noun, Verb};
 use testbed::sim::{Fault, Operator};
 
 use crate::kill_matrix::{
-    BOTH, after, beside_a_spare, check, check_some, disable, enable, join, plain, rotate, sealed,
-    sealed_with_arbitrator, with_arbitrator,
+    BOTH, after, beside_a_spare, check, check_some, disable, enable, grown, join, plain, rotate, sealed,
+    sealed_and_grown, sealed_with_arbitrator, with_arbitrator,
 };
 
 const SERVERS: [Fault; 2] = [Fault::KillStepNode, Fault::KillOtherNode];
@@ -89,6 +89,19 @@ fn an_arbitrator_is_changed_with_its_nodes_whoever_is_killed() {
 fn an_arbitrator_goes_back_with_its_nodes_whoever_is_killed() {
     let all = [Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut];
     check(&sealed_with_arbitrator(), &disable(), &all, &BOTH);
+}
+
+/// Seen on Galera 26.4.23: whoever joined later is known by what others tell, and not everybody can dial it so.
+#[test]
+fn a_cluster_that_has_grown_is_sealed_whoever_is_killed() {
+    let all = [Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut];
+    check(&grown(), &enable(), &all, &BOTH);
+}
+
+#[test]
+fn a_cluster_that_has_grown_goes_back_whoever_is_killed() {
+    let all = [Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut];
+    check(&sealed_and_grown(), &disable(), &all, &BOTH);
 }
 
 #[test]

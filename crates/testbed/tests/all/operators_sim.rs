@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use change::Direction;
+use host::Service;
 use model::{Change, Noun, Step, Verb};
 use providers::kept_keys::forget_placed;
 use testbed::sim::world::TLS_DIR;
@@ -213,6 +214,39 @@ fn what_an_undo_leaves_is_not_counted_among_what_it_does() {
     assert!(back.plan.steps.iter().any(|step| step.id.0 == "E0.ca"));
     assert!(ids.contains(&"E0.n1".to_owned()) && !ids.contains(&"E0.ca".to_owned()), "{ids:?}");
     assert_eq!(back.refused, None);
+}
+
+/// A person has read what happens to the servers as the inventory had them.
+#[test]
+fn a_plan_is_not_carried_out_with_another_inventory() {
+    type Edit = fn(&mut server::NodeSpec);
+    let edits: [(Edit, &str); 7] = [
+        (|spec| spec.tls_dir = "/srv/other/ssl".into(), "n2 has other values of tls_dir"),
+        (|spec| spec.address = "10.77.9.9".into(), "n2 has other values of address"),
+        (|spec| spec.names.push("vip.example.net".into()), "n2 has other values of names"),
+        (|spec| spec.drain = Some(vec!["/usr/sbin/mariadbd".into()]), "n2 has other values of drain"),
+        (|spec| spec.undrain = Some(vec!["/usr/sbin/mariadbd".into()]), "n2 has other values of undrain"),
+        (
+            |spec| {
+                let words = |word: &str| vec!["/usr/sbin/mariadbd".to_owned(), word.to_owned()];
+                spec.service = Service::Commands { start: words("start"), stop: words("stop"), alive: None };
+            },
+            "n2 has other values of service, start, stop or alive",
+        ),
+        (|spec| spec.name = "db2".into(), "n2 is not in it any more"),
+    ];
+    for (edit, told) in edits {
+        let rig = plain();
+        let operator = Operator::new(&rig, "a");
+        let plan = operator.plan(&change(Verb::Enable)).expect("a plan");
+        assert_eq!(operator.plan(&change(Verb::Enable)).expect("a plan").short_hash(), plan.short_hash());
+        edit(&mut rig.shared.borrow_mut().servers[1].spec);
+        let now = operator.plan(&change(Verb::Enable)).expect("a plan");
+        assert_ne!(now.short_hash(), plan.short_hash(), "--yes with the old hash would be taken: {told}");
+        let End::Refused(why) = operator.apply(&plan) else { panic!("applied: {told}") };
+        assert!(why.contains(told) && why.contains("nothing was changed"), "{why}");
+        assert_eq!((letters(&rig).as_str(), rig.shared.borrow().stops.len()), ("PPP", 0), "{told}");
+    }
 }
 
 #[test]

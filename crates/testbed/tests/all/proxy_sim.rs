@@ -73,6 +73,18 @@ fn each_node_is_drained_at_every_proxy_and_put_back() {
 }
 
 #[test]
+fn a_new_ca_drains_them_too() {
+    let rig = rig();
+    rig.must(&enable());
+    rig.shared.borrow_mut().proxies[0].told.clear();
+    rig.must(&Change::new(Verb::Rotate, [Noun::Ca]));
+    let told = rig.shared.borrow().proxies[0].told.clone();
+    assert_eq!(told.iter().filter(|line| line.ends_with(" drain")).count(), 3, "{told:?}");
+    is_as_before(&rig, "rotated");
+    assert_eq!(rig.shared.borrow().app.failed, 0);
+}
+
+#[test]
 fn a_change_is_refused_where_a_proxy_speaks_against_it() {
     let check = |prepare: &dyn Fn(&mut HaProxy), expected: &str| {
         let rig = rig();

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use change::{Direction, Outcome};
+use host::Service;
 use model::{Change, Noun, Verb};
 use providers::Problem;
 use server::LiveSetting;
@@ -11,6 +12,7 @@ use testbed::sim::process::{LingeringSessions, Speaks};
 use testbed::sim::tls_library::{CHANGELOG, LIBRARY, VERSION};
 use testbed::sim::world::{DEFAULTS_FILE, GALERA_FILE, GARB_FILE};
 use testbed::sim::{End, Fault, Instant, Rig, World};
+use trust::KeyKind;
 
 fn change(verb: Verb) -> Change {
     Change::new(verb, Noun::ALL)
@@ -248,6 +250,165 @@ fn a_tls_library_that_a_distribution_may_have_fixed_is_told_and_refuses_nothing(
     );
 }
 
+#[test]
+fn privileges_that_the_account_lacks_are_found_before_the_first_step() {
+    let all = change(Verb::Enable);
+    for (privilege, listed, statement) in [
+        ("RELOAD", "RELOAD ON *.*", "GRANT RELOAD ON *.* TO 'sealion'@'10.%';"),
+        ("SUPER", "SUPER ON *.*", "GRANT SUPER ON *.* TO 'sealion'@'10.%';"),
+        (
+            "`sealion_canary`.*",
+            "ALL ON sealion_canary.*",
+            "GRANT ALL ON sealion_canary.* TO 'sealion'@'10.%';",
+        ),
+        (
+            "`performance_schema`.`threads`",
+            "SELECT ON performance_schema.threads",
+            "GRANT SELECT ON performance_schema.threads TO 'sealion'@'10.%';",
+        ),
+    ] {
+        let rig = Rig::new(7, 3);
+        rig.shared.borrow_mut().servers[1].lacks = vec![privilege];
+        refuses(&rig, &all, "n2", &["'sealion'@'10.%'", listed, statement, "sealion grants enable"]);
+        assert_eq!(problems(&rig, &all).len(), 1, "the others have all that they need");
+    }
+    // On a server by itself.
+    let rig = Rig::on(World::replicas(7, &[vec![], vec![0], vec![0]]));
+    let replicas = Change::new(Verb::Enable, Noun::OF_REPLICAS);
+    rig.shared.borrow_mut().servers[2].lacks = vec!["REPLICATION SLAVE ADMIN", "SUPER"];
+    let world = |rig: &Rig| {
+        let mut world = rig.provider_world("");
+        world.topology = &providers::REPLICATION;
+        providers::propose(&mut world, &replicas, "0.1.0")
+    };
+    let (found, _) = world(&rig);
+    assert!(
+        found.iter().any(|one| one.subject == "n3"
+            && one.next.contains("GRANT REPLICATION SLAVE ADMIN, SUPER ON *.* TO 'sealion'@'10.%';")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn who_only_plans_is_told_what_the_change_needs() {
+    let mut rig = Rig::new(7, 3);
+    rig.shared.borrow_mut().servers[1].lacks = vec!["SUPER"];
+    rig.may_lack_rights = true;
+    let (problems, plan) = proposed(&rig, Verb::Enable);
+    assert_eq!(problems, vec![]);
+    let impact = plan.expect("a plan").impact;
+    let told = |line: &&String| line.starts_with("n2: ") && line.contains("GRANT SUPER ON *.*");
+    assert!(impact.iter().any(|line| told(&line)), "{impact:?}");
+}
+
+#[test]
+fn privileges_that_cannot_be_read_are_told_and_refuse_nothing() {
+    let rig = Rig::new(7, 3);
+    rig.shared.borrow_mut().servers[1].hides_grants = true;
+    let (problems, plan) = proposed(&rig, Verb::Enable);
+    assert_eq!(problems, vec![]);
+    let impact = plan.expect("a plan").impact;
+    let told = |line: &&String| line.starts_with("n2: ") && line.contains("1290");
+    assert_eq!(impact.iter().filter(told).count(), 1, "{impact:?}");
+}
+
+/// Nothing is to be done: what that would need is not asked for.
+#[test]
+fn a_change_that_changes_nothing_needs_no_privilege() {
+    let rig = sealed();
+    rig.shared.borrow_mut().servers[1].lacks = vec!["SUPER"];
+    assert_eq!(problems(&rig, &change(Verb::Enable)), vec![]);
+    refuses(&rig, &change(Verb::Disable), "n2", &["GRANT SUPER"]);
+}
+
+/// Seen on real servers: the files were replaced, the old certificate was shown on, and all was taken back.
+#[test]
+fn a_running_node_is_not_given_a_key_of_another_kind() {
+    let ca = Change::new(Verb::Rotate, [Noun::Ca]);
+    let mut rig = sealed();
+    rig.key = KeyKind::Rsa { bits: 2048 };
+    for (wish, keeps) in [(change(Verb::Rotate), "sealion rotate"), (ca, "sealion rotate ca keeps the kind")]
+    {
+        let words = ["it has EC P-256, and would get RSA of 2048 bits", keeps, "sealion enable -b 2048"];
+        for node in ["n1", "n2", "n3"] {
+            refuses(&rig, &wish, node, &words);
+        }
+        // This is what it would come to.
+        let plan = rig.plan(&wish).expect("a plan");
+        let end = rig.fork(7).apply(&plan);
+        assert!(!end.is_complete(), "{wish}: {end:?}");
+    }
+    // To be made with such keys is another thing, and from there the other kind is refused.
+    let mut rig = Rig::new(7, 3);
+    rig.key = KeyKind::Rsa { bits: 2048 };
+    let plan = rig.must(&change(Verb::Enable));
+    let runbook: Vec<&String> = plan.steps.iter().flat_map(|step| &step.shell).collect();
+    assert!(runbook.iter().any(|line| line.contains("-newkey rsa:2048")), "{runbook:?}");
+    rig.must(&change(Verb::Rotate));
+    let mut rig = rig.fork(7);
+    rig.key = KeyKind::EcP256;
+    refuses(
+        &rig,
+        &change(Verb::Rotate),
+        "n2",
+        &["it has RSA 2048, and would get ECDSA P-256", "-b 2048 keeps the kind"],
+    );
+}
+
+#[test]
+fn a_service_that_nobody_can_start() {
+    let of_unit = |state: &str| {
+        let state = state.to_owned();
+        move |world: &mut World| world.servers[1].unit_load_state = state
+    };
+    enable_refuses(of_unit("not-found"), "n2", &["`service`", "mariadb", "not-found", "list-units"]);
+    enable_refuses(of_unit("masked"), "n2", &["masked", "systemctl status mariadb"]);
+    enable_refuses(
+        |world| world.servers[2].spec.service = Service::Systemd { unit: "mysqld".into() },
+        "n3",
+        &["mysqld", "not-found"],
+    );
+    let commands = |start: &str, stop: &str, alive: Option<&str>| Service::Commands {
+        start: vec![start.into(), "n3".into()],
+        stop: vec![stop.into(), "n3".into()],
+        alive: alive.map(|alive| vec![alive.into(), "n3".into()]),
+    };
+    for (service, key, program) in [
+        (commands("start-it", "/usr/sbin/mariadbd", None), "`start`", "start-it"),
+        (commands("/usr/sbin/mariadbd", "/opt/stop", None), "`stop`", "/opt/stop"),
+        (commands("/usr/sbin/mariadbd", "/usr/sbin/mariadbd", Some("check-it")), "`alive`", "check-it"),
+    ] {
+        enable_refuses(|world| world.servers[2].spec.service = service, "n3", &[key, program, "PATH"]);
+    }
+    // One that nobody may run.
+    enable_refuses(
+        |world| {
+            world.servers[0].disk.put("/opt/drain", "#!/bin/sh", 0, 0o644);
+            world.servers[0].spec.drain = Some(vec!["/opt/drain".into()]);
+        },
+        "n1",
+        &["`drain`", "/opt/drain"],
+    );
+    let rig = Rig::on(World::cluster_with_arbitrator(7, 3));
+    rig.shared.borrow_mut().servers[3].unit_load_state = "not-found".into();
+    refuses(&rig, &change(Verb::Enable), "garb1", &["`service`", "garb", "not-found"]);
+    // What restarts nobody needs none.
+    let rig = sealed();
+    rig.shared.borrow_mut().servers[1].unit_load_state = "not-found".into();
+    assert_eq!(problems(&rig, &change(Verb::Rotate)), vec![]);
+}
+
+#[test]
+fn a_service_that_cannot_be_asked_for_is_told_and_refuses_nothing() {
+    let rig = Rig::new(7, 3);
+    rig.shared.borrow_mut().servers[1].manager_is_silent = true;
+    let (problems, plan) = proposed(&rig, Verb::Enable);
+    assert_eq!(problems, vec![]);
+    let impact = plan.expect("a plan").impact;
+    let told = |line: &&String| line.starts_with("n2: ") && line.contains("`service`");
+    assert_eq!(impact.iter().filter(told).count(), 1, "{impact:?}");
+}
+
 /// All problems, and the plan if there is one, as a person gets them.
 fn proposed(rig: &Rig, verb: Verb) -> (Vec<Problem>, Result<model::Plan, providers::PlanError>) {
     providers::propose(&mut rig.provider_world(""), &change(verb), "0.0.0")
@@ -287,6 +448,45 @@ fn files_that_another_tool_writes() {
         "n2",
         &["60-galera.cnf", "Kubernetes", "..data", "--accept-managed"],
     );
+}
+
+/// As Kubernetes mounts them: a file is a link into `..data`, which is one to a directory with a date; and what the server reads may be a link
+/// to that.
+#[test]
+fn a_link_into_a_mounted_config_map_is_followed_to_it() {
+    const MOUNT: &str = "/etc/mysql-config";
+    let mount = |target: &str| {
+        let rig = Rig::new(7, 3);
+        {
+            let mut world = rig.shared.borrow_mut();
+            let disk = &mut world.servers[1].disk;
+            disk.move_behind_link(GALERA_FILE, &format!("{MOUNT}/..2026_11_26/galera.cnf"));
+            disk.links.insert(format!("{MOUNT}/..data").into(), "..2026_11_26".into());
+            disk.links.insert(format!("{MOUNT}/galera.cnf").into(), "..data/galera.cnf".into());
+            disk.links.insert(GALERA_FILE.into(), target.into());
+        }
+        rig
+    };
+    for target in [
+        "/etc/mysql-config/galera.cnf",
+        "../../mysql-config/galera.cnf",
+        "/etc/mysql-config/..data/galera.cnf",
+    ] {
+        refuses(
+            &mount(target),
+            &change(Verb::Enable),
+            "n2",
+            &["Kubernetes", MOUNT, "..data", "--accept-managed"],
+        );
+    }
+    // A directory on the way is one.
+    let rig = mount("/srv/config/galera.cnf");
+    rig.shared.borrow_mut().servers[1].disk.links.insert("/srv/config".into(), MOUNT.into());
+    refuses(&rig, &change(Verb::Enable), "n2", &["Kubernetes", "/srv/config is a mounted ConfigMap"]);
+    // Links of an administrator's own are none.
+    let rig = Rig::new(7, 3);
+    rig.shared.borrow_mut().servers[1].disk.move_behind_link(GALERA_FILE, "/srv/galera.cnf");
+    assert_eq!(problems(&rig, &change(Verb::Enable)), vec![]);
 }
 
 #[test]

@@ -293,3 +293,87 @@ fn open_channels_keep_their_session_through_a_rotation() {
         assert_eq!(connects(&mut world, 1, &tls), "");
     }
 }
+
+/// Seen on 11.8: the certificate is another one after each start and each FLUSH SSL, and has no name.
+#[test]
+fn the_automatic_certificate_of_mariadb_11_8_is_neither_rotated_nor_taken_for_one_of_ours() {
+    let mut rig = mariadb();
+    rig.allow_untested = true;
+    let leaf = |world: &World| {
+        world.servers[0].live.as_ref().and_then(|live| live.client.as_ref()).map(|tls| tls.leaf.clone())
+    };
+    {
+        let mut world = rig.shared.borrow_mut();
+        for index in 0..world.servers.len() {
+            world.stop(index);
+            world.servers[index].upgrade_to_11_8();
+            world.start(index);
+        }
+        world.advance(5_000);
+        let first = leaf(&world).expect("TLS without a file");
+        world.reload(0).expect("FLUSH SSL");
+        assert_ne!(leaf(&world), Some(first), "it is pinned by nobody");
+        let settles_ms = world.settles_ms();
+        assert!(world.advance_until(settles_ms, World::is_whole), "{}", world.letters());
+    }
+    let why = refused(&rig, &Change::new(Verb::Rotate, [Noun::Clients]));
+    assert!(why.contains("there is no certificate in /etc/mysql/sealion to rotate"), "{why}");
+    must(&rig, &enable(Noun::OF_REPLICAS));
+    let world = rig.shared.borrow();
+    let ours = world.servers[0]
+        .disk
+        .open_as(testbed::sim::disk::MYSQL, std::path::Path::new(CERT))
+        .expect("placed")
+        .to_vec();
+    assert_eq!(leaf(&world), Some(ours));
+}
+
+#[test]
+fn the_x_protocol_and_an_admin_port_with_files_of_its_own_keep_their_certificates_and_that_is_told() {
+    let rig = mysql();
+    let shown = |name: &str, value: &str| {
+        let value = Some(value.to_owned());
+        rig.shared.borrow_mut().servers[0].shown.insert(name.to_owned(), value);
+    };
+    let of_ports = || {
+        let impact = impact(&rig, &enable(Noun::OF_REPLICAS));
+        impact.lines().filter(|line| line.contains("port")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(of_ports(), [""; 0]);
+    for (name, value) in [
+        ("mysqlx_port", "33060"),
+        ("mysqlx_ssl_cert", ""),
+        ("admin_address", "10.77.0.1"),
+        ("admin_port", "33062"),
+        ("admin_ssl_cert", ""),
+    ] {
+        shown(name, value);
+    }
+    // An admin port without files of its own shows what the main port does.
+    assert_eq!(
+        of_ports(),
+        ["n1: the port of the X Protocol, 33060, shows its old certificate until mysqld is started again"]
+    );
+    shown("mysqlx_ssl_cert", "x.pem");
+    shown("admin_ssl_cert", "admin.pem");
+    assert_eq!(
+        of_ports(),
+        [
+            "n1: the admin port 33062 has files of its own (admin_ssl_cert) and keeps them",
+            "n1: the port of the X Protocol, 33060, has files of its own (mysqlx_ssl_cert) and keeps them",
+        ]
+    );
+}
+
+#[test]
+fn a_tls_version_that_is_empty_would_stop_the_reload_and_is_refused_before() {
+    let rig = mysql();
+    rig.shared.borrow_mut().servers[1].tls_version = String::new();
+    assert!(rig.shared.borrow_mut().reload(1).expect_err("3888").contains("TLS version is invalid"));
+    let why = refused(&rig, &enable(Noun::OF_REPLICAS));
+    assert!(
+        why.contains("n2") && why.contains("error 3888") && why.contains("SET GLOBAL tls_version"),
+        "{why}"
+    );
+    assert_eq!(rig.shared.borrow().letters(), "TTcTu", "nothing was changed");
+}

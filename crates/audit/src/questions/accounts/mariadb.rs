@@ -123,15 +123,15 @@ mod tests {
     use server::Capabilities;
 
     use super::*;
-    use crate::rights::Rights;
     use crate::script::Script;
+    use server::OwnGrants;
 
     /// Columns as they are selected, up to those of privileges.
     fn read(rows: &[&[Option<&str>]]) -> Accounts {
         let mut script = Script::new(&[("FROM mysql.user", rows)]);
         let capabilities = Capabilities::of("11.8.2-MariaDB", "", false);
         let (view, rights, mut seen) = Default::default();
-        let rights: Rights = rights;
+        let rights: OwnGrants = rights;
         let mut asking = Asking::new(&mut script, "n1", &view, &capabilities, &rights, &mut seen, 0);
         accounts(&mut asking).expect("it answers").expect("it may be read")
     }

@@ -92,7 +92,8 @@ pub fn plan(global: &Global, args: &PlanArgs) -> Result<u8, OpsError> {
         None => Cluster::read(&global.inventory)?,
     };
     let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
-    let settings = Settings { replace_data: args.data.replace_data, ..settings(&args.how) };
+    let settings =
+        Settings { replace_data: args.data.replace_data, may_lack_rights: true, ..settings(&args.how) };
     let plan = roll::plan(&cluster, &settings, passphrase, &change)?;
     print_plan(&plan, global.format)?;
     Ok(0)

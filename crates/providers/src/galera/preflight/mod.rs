@@ -4,6 +4,7 @@ mod arbitrators;
 mod flavour;
 mod gcache;
 pub mod join;
+mod key_kind;
 pub mod live_and_file;
 mod members;
 mod own_settings;
@@ -31,6 +32,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("own-settings", own_settings::check),
     ("place", place::check),
     ("ports", ports::check),
+    ("key-kind", key_kind::check),
     ("gcache", gcache::check),
     ("sst-method", sst_method::check),
     ("trust-files", trust_files::check),

@@ -84,6 +84,26 @@ pub fn reasons_against(
     }
 }
 
+/// Whether nothing stands against a restart now, after which it reads key, certificate and CA or not.
+pub fn may_restart(
+    world: &mut World<'_>,
+    name: &NodeName,
+    allowed: &str,
+    reads_files: bool,
+) -> Result<StepCheck, StepError> {
+    let mut reasons = reasons_against(world, name, allowed)?;
+    if reads_files {
+        reasons.extend(unsound(world, name)?);
+    }
+    if reasons.is_empty() {
+        return Ok(StepCheck::Ready);
+    }
+    Ok(StepCheck::Blocked(format!(
+        "{name} may not be restarted now\n  why:  {}\n  next: fix that, then sealion resume",
+        reasons.join("\n        ")
+    )))
+}
+
 /// Stops it where it runs, starts it, and waits until every node counts it.
 pub fn restart(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     let member = world.member(name)?;
@@ -135,7 +155,7 @@ fn has_left(world: &mut World<'_>, name: &NodeName) -> Result<bool, StepError> {
 }
 
 /// Until its process runs and every node counts all members, this one among them, for `steady_ms` without a break.
-fn is_counted(world: &mut World<'_>, name: &NodeName, steady_ms: u64) -> Result<(), StepError> {
+pub fn is_counted(world: &mut World<'_>, name: &NodeName, steady_ms: u64) -> Result<(), StepError> {
     let members = world.members();
     let began = world.member(name)?.now_ms();
     let mut counted_since = None;
@@ -286,17 +306,7 @@ impl StepKind for Arbitrator {
                 StepCheck::Ready
             });
         }
-        let mut reasons = reasons_against(world, &name, round.allowed())?;
-        if letter != 'P' {
-            reasons.extend(unsound(world, &name)?);
-        }
-        if reasons.is_empty() {
-            return Ok(StepCheck::Ready);
-        }
-        Ok(StepCheck::Blocked(format!(
-            "{name} may not be restarted now\n  why:  {}\n  next: fix that, then sealion resume",
-            reasons.join("\n        ")
-        )))
+        may_restart(world, &name, round.allowed(), letter != 'P')
     }
 
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {

@@ -1,0 +1,51 @@
+//! How members come to know each other's addresses: from their own `wsrep_cluster_address`, or from what others tell.
+//!
+//! # Source
+//! Seen on Galera 26.4.23. An address goes from member to member with a scheme: strict ones tell `ssl://`, dynamic and plain ones `tcp://`, each
+//! as it heard it last, and it stays known until its member has left. Who is not dynamic dials it so.
+//! - A plain node that was told `ssl://` crashed (signal 11): it has nothing to speak TLS with.
+//! - A strict one that was told `tcp://` dialled a strict member in cleartext until it gave up ("failed to reach primary view"), and meanwhile
+//!   nobody was Primary.
+//!
+//! Members whose addresses all others have in their own configuration were never met in this way.
+
+use std::collections::BTreeSet;
+
+use model::NodeName;
+use server::NodeSpec;
+
+use super::draft::Draft;
+use super::preflight::live_and_file::members;
+use crate::world::World;
+
+/// Nodes that another node's `wsrep_cluster_address` does not have.
+pub fn unnamed(world: &World<'_>, drafts: &[Draft]) -> BTreeSet<NodeName> {
+    let specs: Vec<NodeSpec> = world.nodes.iter().map(|node| node.spec().clone()).collect();
+    let addresses: Vec<(&NodeName, Vec<&str>)> = drafts
+        .iter()
+        .map(|draft| (&draft.name, members(draft.view.variable("wsrep_cluster_address").unwrap_or_default())))
+        .collect();
+    let is_named_by = |spec: &NodeSpec, hosts: &[&str]| {
+        let mut names = std::iter::once(&spec.address).chain(&spec.names);
+        names.any(|name| hosts.iter().any(|host| host.trim_matches(['[', ']']).eq_ignore_ascii_case(name)))
+    };
+    let is_unnamed = |spec: &&NodeSpec| {
+        addresses.iter().any(|(name, hosts)| **name != spec.name && !is_named_by(spec, hosts))
+    };
+    specs.iter().filter(is_unnamed).map(|spec| spec.name.clone()).collect()
+}
+
+/// Whether members come to strict TLS, or leave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Up,
+    Down,
+}
+
+/// The drafts in the order of a round: on the way up those that all others have in their configuration first, so that a strict one never
+/// hears of another strict one from dynamic members alone. Down it is the other way round, since an undo goes back from its end.
+pub fn in_order<'d>(drafts: &'d mut [Draft], unnamed: &BTreeSet<NodeName>, way: Way) -> Vec<&'d mut Draft> {
+    let mut order: Vec<&mut Draft> = drafts.iter_mut().rev().collect();
+    order.sort_by_key(|draft| unnamed.contains(&draft.name) != (way == Way::Down));
+    order
+}

@@ -1,0 +1,172 @@
+//! How long members wait for one that they do not hear from, while dynamic ones take their time with each connection.
+//!
+//! # Source
+//! Seen on Galera 26.4.23. A dynamic member guesses each new connection in its network thread, for up to 0.75 s. Until a node that starts
+//! is connected with everybody, members do not agree on who is there; after `evs.suspect_timeout` (5 s) they settle it by leaving out whoever
+//! one of them has not heard, and that node is non-Primary for some 4 s (errors 1047 and 1180). With four and five members, beside load, that
+//! came in half of all rolling changes; with 15 s in none of them. Both timeouts can be set on a running node.
+
+use std::collections::BTreeMap;
+
+use model::NodeName;
+use server::GaleraFacts;
+
+use super::draft::Draft;
+use super::steps::PatienceParams;
+use crate::by_hand;
+use crate::draft::PlannedEdit;
+use crate::plan::{Builder, PlanError};
+
+/// From so many members on.
+const MEMBERS_MIN: usize = 4;
+
+/// What Galera waits where nobody has set it, and what it waits meanwhile, in seconds.
+const WAITS: [(&str, f64, f64); 2] =
+    [("evs.inactive_timeout", 15.0, 30.0), ("evs.suspect_timeout", 5.0, 15.0)];
+
+/// Of one node.
+pub struct Patience {
+    /// As the option file had it.
+    own: Vec<(&'static str, Option<String>)>,
+    /// As the running server has it, meanwhile, and after its file.
+    before: String,
+    meanwhile: Vec<(&'static str, String)>,
+    after: String,
+}
+
+impl Patience {
+    fn text(&self) -> String {
+        joined(self.meanwhile.iter().map(|(key, value)| (*key, value.as_str())))
+    }
+}
+
+/// `PT5S`, `PT1M30S`, `PT0.5S`
+fn seconds(period: &str) -> Option<f64> {
+    let mut rest = period.trim().strip_prefix("PT")?;
+    let mut sum = None;
+    for (unit, seconds) in [('H', 3600.0), ('M', 60.0), ('S', 1.0)] {
+        if let Some((number, more)) = rest.split_once(unit) {
+            sum = Some(sum.unwrap_or(0.0) + number.parse::<f64>().ok()? * seconds);
+            rest = more;
+        }
+    }
+    if rest.is_empty() { sum } else { None }
+}
+
+fn joined<'o>(options: impl IntoIterator<Item = (&'static str, &'o str)>) -> String {
+    options.into_iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(";")
+}
+
+/// The nodes that wait less than is needed, or nobody in a small cluster. One whose timeouts cannot be read is left as it is.
+pub fn of(drafts: &[Draft], members: usize) -> BTreeMap<NodeName, Patience> {
+    if members < MEMBERS_MIN {
+        return BTreeMap::new();
+    }
+    drafts.iter().filter_map(|draft| Some((draft.name.clone(), of_node(draft)?))).collect()
+}
+
+fn of_node(draft: &Draft) -> Option<Patience> {
+    let live = draft.view.provider_options();
+    let (mut own, mut before, mut meanwhile, mut after) = (vec![], vec![], vec![], vec![]);
+    for (key, default_s, wait_s) in WAITS {
+        let now = live.get(key)?.to_owned();
+        let in_file = draft.options.get(key).map(str::to_owned);
+        let from_file = in_file.clone().unwrap_or_else(|| format!("PT{default_s}S"));
+        seconds(&from_file)?;
+        if seconds(&now)? < wait_s {
+            meanwhile.push((key, format!("PT{wait_s}S")));
+            before.push((key, now));
+            after.push((key, from_file));
+            own.push((key, in_file));
+        }
+    }
+    let text = |options: &[(&'static str, String)]| {
+        joined(options.iter().map(|(key, value)| (*key, value.as_str())))
+    };
+    (!meanwhile.is_empty()).then(|| Patience { before: text(&before), after: text(&after), own, meanwhile })
+}
+
+/// Nodes wait longer from here on, also after each restart, on the way back too.
+pub fn begin(
+    builder: &mut Builder,
+    prefix: &str,
+    drafts: &mut [Draft],
+    all: &BTreeMap<NodeName, Patience>,
+    no_op: bool,
+) -> Result<(), PlanError> {
+    for draft in drafts {
+        let Some(patience) = all.get(&draft.name) else { continue };
+        let mut edits = vec![];
+        if !no_op {
+            for (key, value) in &patience.meanwhile {
+                draft.options.set(key, value);
+            }
+            edits.push(draft.set_options());
+        }
+        let title =
+            format!("{} waits longer for members that it does not hear, without a restart", draft.name);
+        step(builder, (prefix, no_op, title), draft, edits, [&patience.before, &patience.text()])?;
+    }
+    Ok(())
+}
+
+/// As long as their option files say, and these as they were.
+pub fn end(
+    builder: &mut Builder,
+    prefix: &str,
+    drafts: &mut [Draft],
+    all: &BTreeMap<NodeName, Patience>,
+    no_op: bool,
+) -> Result<(), PlanError> {
+    for draft in drafts {
+        let Some(patience) = all.get(&draft.name) else { continue };
+        let mut edits = vec![];
+        if !no_op {
+            for (key, own) in &patience.own {
+                match own {
+                    Some(own) => draft.options.set(key, own),
+                    None => draft.options.remove(key),
+                }
+            }
+            edits.push(draft.set_or_unset_options());
+        }
+        let title = format!("{} waits for members as long as before, without a restart", draft.name);
+        step(builder, (prefix, no_op, title), draft, edits, [&patience.text(), &patience.after])?;
+    }
+    Ok(())
+}
+
+fn step(
+    builder: &mut Builder,
+    (prefix, no_op, title): (&str, bool, String),
+    draft: &mut Draft,
+    edits: Vec<crate::edit::Edit>,
+    [before, after]: [&str; 2],
+) -> Result<(), PlanError> {
+    let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
+    let params = PatienceParams { edit, before: before.to_owned(), after: after.to_owned() };
+    let name = draft.name.clone();
+    let step = builder.add(format!("{prefix}.{name}"), "patience", title, vec![name], params);
+    let sql = format!("SET GLOBAL wsrep_provider_options='{after}'");
+    step.sql = vec![sql.clone()];
+    step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
+    step.shell.push(by_hand::sql(&sql));
+    (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_are_read_as_galera_writes_them() {
+        for (text, expected) in [("PT5S", 5.0), ("PT0.5S", 0.5), ("PT1M30S", 90.0), (" PT2H", 7200.0)] {
+            assert_eq!(seconds(text), Some(expected), "{text}");
+        }
+        for text in ["", "5", "PT", "PT5", "P1D", "PTxS", "PT5S'"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
+        assert_eq!(format!("PT{}S", 15.0), "PT15S");
+    }
+}

@@ -1,0 +1,103 @@
+//! What a plan was made for, beside the state of the servers: what the inventory says of each member and proxy. A plan that was read is not
+//! carried out with another `tls_dir` or another command.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use model::Plan;
+use openssl::sha::sha256;
+use server::NodeSpec;
+
+use crate::world::World;
+
+/// Keys of the inventory by whose they are, each with a hash of its value: commands may hold what a plan must not.
+pub type InventoryState = BTreeMap<String, BTreeMap<String, String>>;
+
+const HASH_CHARS: usize = 12;
+
+fn hash(value: &impl Debug) -> String {
+    let mut hash = model::hex(&sha256(format!("{value:?}").as_bytes()));
+    hash.truncate(HASH_CHARS);
+    hash
+}
+
+pub(crate) fn of(world: &World<'_>) -> InventoryState {
+    let nodes = world.nodes.iter().map(|node| of_member(node.spec()));
+    let arbitrators = world.arbitrators.iter().map(|one| of_member(one.spec()));
+    let proxies = world.proxies.iter().map(|proxy| {
+        let spec = proxy.spec();
+        let keys = [("socket", hash(&spec.socket)), ("servers", hash(&spec.servers))];
+        (format!("proxy {}", spec.name), named(keys))
+    });
+    nodes.chain(arbitrators).chain(proxies).collect()
+}
+
+fn named<const N: usize>(keys: [(&str, String); N]) -> BTreeMap<String, String> {
+    keys.into_iter().map(|(key, hash)| (key.to_owned(), hash)).collect()
+}
+
+/// Named as the inventory has them.
+fn of_member(spec: &NodeSpec) -> (String, BTreeMap<String, String>) {
+    let NodeSpec {
+        name,
+        address,
+        names,
+        port,
+        galera_port,
+        socket,
+        pid_file,
+        error_log,
+        defaults_file,
+        tls_dir,
+        state_dir,
+        service,
+        drain,
+        undrain,
+    } = spec;
+    let keys = [
+        ("address", hash(address)),
+        ("names", hash(names)),
+        ("port", hash(port)),
+        ("galera_port", hash(galera_port)),
+        ("socket", hash(socket)),
+        ("pid_file", hash(pid_file)),
+        ("error_log", hash(error_log)),
+        ("defaults_file", hash(defaults_file)),
+        ("tls_dir", hash(tls_dir)),
+        ("state_dir", hash(state_dir)),
+        ("service, start, stop or alive", hash(service)),
+        ("drain", hash(drain)),
+        ("undrain", hash(undrain)),
+    ];
+    (name.to_string(), named(keys))
+}
+
+/// The hash of a plan, over both.
+pub(crate) fn with_state(state_hash: &str, inventory: &InventoryState) -> String {
+    model::hex(&sha256(format!("{state_hash} {inventory:?}").as_bytes()))
+}
+
+/// What the inventory says otherwise than when `plan` was made; nothing of a plan that does not tell.
+pub fn differences(plan: &Plan, now: &Plan) -> Vec<String> {
+    if plan.inventory.is_empty() {
+        return vec![];
+    }
+    let mut lines = Vec::new();
+    let gone = plan.inventory.keys().filter(|name| !now.inventory.contains_key(*name));
+    lines.extend(gone.map(|name| format!("{name} is not in it any more")));
+    for (name, keys) in &now.inventory {
+        let Some(before) = plan.inventory.get(name) else {
+            lines.push(format!("{name} was not in it"));
+            continue;
+        };
+        let changed: Vec<&str> = keys
+            .iter()
+            .filter(|(key, hash)| before.get(*key) != Some(*hash))
+            .map(|(key, _)| key.as_str())
+            .collect();
+        if !changed.is_empty() {
+            lines.push(format!("{name} has other values of {}", changed.join(", ")));
+        }
+    }
+    lines
+}
