@@ -4328,7 +4328,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__lab__subcmd__up)
-            opts="-v -h --nodes --spare --server --tls --system --no-namespace --relay --hosts --arbitrator --proxy --sst --dir --inventory --format --color --verbose --help galera mariadb replicas"
+            opts="-v -h --nodes --spare --server --tls --system --no-namespace --relay --hosts --arbitrator --proxy --sst --dir --inventory --format --color --verbose --help galera mariadb replicas estate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

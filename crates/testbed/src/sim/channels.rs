@@ -119,12 +119,20 @@ impl World {
     /// A Galera cluster of three; an asynchronous replica of its second node, and a replica of that one; a source of MySQL with its
     /// replica; a pair of MariaDB. All run in cleartext, and all but the replicas take writes.
     pub fn estate(seed: u64) -> Self {
-        let mut world = Self::cluster(seed, 3);
-        for index in 3..9 {
-            let is_mysql = index == 5 || index == 6;
+        Self::beside(Self::cluster(seed, 3))
+    }
+
+    /// The same beside a cluster that has more than that.
+    pub fn beside(cluster: Self) -> Self {
+        let mut world = cluster;
+        let first = world.servers.len();
+        for index in first..first + 6 {
+            let is_mysql = index == first + 2 || index == first + 3;
             world.servers.push(if is_mysql { Server::mysql(index) } else { Server::new(index) });
         }
-        world.add_fleet(3, &[vec![], vec![], vec![], vec![1], vec![3], vec![], vec![5], vec![], vec![7]]);
+        let of_cluster = vec![vec![]; first];
+        let beside = [vec![1], vec![first], vec![], vec![first + 2], vec![], vec![first + 4]];
+        world.add_fleet(first, &[&of_cluster[..], &beside].concat());
         world.write_from_now_on();
         world
     }
@@ -575,6 +583,10 @@ impl World {
 
     /// Sealion stops it.
     pub(super) fn watch_restart(&mut self, index: usize) {
+        // Of an arbitrator no port tells that it is back; nobody is served by it.
+        if self.servers[index].is_arbitrator {
+            return;
+        }
         let Some(fleet) = &mut self.fleet else { return };
         let other = fleet.stopped.iter().find(|other| **other != index).copied();
         fleet.stopped.insert(index);

@@ -17,6 +17,7 @@ mod lab_behaviours;
 mod lab_demo;
 mod lab_disturbed;
 mod lab_elsewhere;
+mod lab_estate;
 mod lab_hosts;
 mod lab_hosts_kills;
 mod lab_hosts_secrets;
