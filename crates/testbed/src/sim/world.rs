@@ -63,7 +63,7 @@ pub struct World {
     /// Handshakes that were judged already.
     pub(super) verdicts: Rc<RefCell<BTreeMap<u64, Option<&'static str>>>>,
     /// Which certificates are of which CA, by their hashes.
-    pub(super) trusted: Rc<RefCell<BTreeMap<(String, String), bool>>>,
+    pub(super) trusted: Rc<RefCell<BTreeMap<(String, String), (bool, i64)>>>,
     /// Servers by themselves, and channels.
     pub fleet: Option<Fleet>,
     /// Between servers; sealion comes to each by another network.
