@@ -137,12 +137,22 @@ fn an_old_ca_that_is_over_before_it_begins_is_replaced_over_all_parts() {
     channels_break(&rig);
     assert_eq!(rig.shared.borrow().letters(), SEALED.replace('s', "-"));
     let operator = Operator::new(&rig, "root@db1");
-    let end = match operator.plan(&rotate_ca()) {
-        Ok(plan) => operator.apply(&plan),
-        Err(error) => panic!("{error}"),
-    };
+    // Other changes need channels that work.
+    let refused =
+        operator.plan(&Change::new(Verb::Disable, [Noun::RequireTls])).expect_err("refused").to_string();
+    assert!(refused.contains("n4: 10.77.0.2:3306: it receives nothing"), "{refused}");
+    let end = operator.apply(&operator.plan(&rotate_ca()).unwrap_or_else(|error| panic!("{error}")));
     assert!(end.is_complete(), "{end:?}");
     is_over(&rig, Direction::Forward, "broken");
+
+    // One that somebody has stopped is started by nobody: that is said before, of both of its threads.
+    let rig = base.fork(seed());
+    rig.shared.advance(OVER_MS);
+    channels_break(&rig);
+    rig.shared.borrow_mut().stop_slave(CROSSES.0, "").expect("it has one");
+    let refused = Operator::new(&rig, "root@db1").plan(&rotate_ca()).expect_err("refused").to_string();
+    assert!(refused.contains("n4: 10.77.0.2:3306") && refused.contains("(2 reasons)"), "{refused}");
+    assert!(refused.contains("START REPLICA"), "{refused}");
 }
 
 #[test]
