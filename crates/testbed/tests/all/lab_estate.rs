@@ -172,14 +172,15 @@ fn certificates_and_the_ca_are_replaced(lab: &RealLab) {
 /// An application that uses a driver of somebody else, in cleartext, is found with the lines for that driver. MariaDB does not tell drivers
 /// where its performance schema is off.
 fn an_owner_is_told_what_to_write(lab: &RealLab) {
+    lab.now("an application in cleartext again, with another driver");
     let address = lab.file().node("n5").expect("a node").address;
     let login = lab.dir.join("app.cnf");
     let asks = format!(
         "while :; do mariadb --defaults-file={} --protocol=tcp --skip-ssl -h {address} -e 'SELECT SLEEP(0.2)' || exit; done",
         login.display()
     );
-    let mut command = lab.command(&["lab", "exec", "--", "timeout", "60", "bash", "-c", &asks]);
-    command.env("LC_ALL", "C");
+    let mut command = lab.command(lab.exec_of_applications());
+    command.args(["timeout", "60", "bash", "-c", &asks]);
     let application = Program::start(command);
     let told = lab.run(&["watch-clients", "--for", "4s"]);
     let ended = application.interrupt(SPEAKS_MAX);
@@ -226,7 +227,6 @@ fn an_estate_is_sealed_by_one_plan_and_taken_back() {
     let [app] = clear[..] else { panic!("{watched:#}") };
     assert_eq!((&app["user"], &app["nodes"]), (&"app".into(), &serde_json::json!(["n5"])), "{app:#}");
     assert!(app["driver"].as_str().is_some_and(|driver| driver.contains("sealion")), "{app:#}");
-    an_owner_is_told_what_to_write(&lab);
     let since = SystemClock.unix_ms();
     assert!(wait_for(SPEAKS_MAX, || (talker.said_since(since) > 0).then_some(())).is_some(), "it is cut off");
     talker.stop();
@@ -249,4 +249,5 @@ fn an_estate_is_sealed_by_one_plan_and_taken_back() {
     all_replicate(&lab);
     let look = lab.look(true);
     assert_eq!(links(&look), all_links("plain"), "{look:#}");
+    an_owner_is_told_what_to_write(&lab);
 }
