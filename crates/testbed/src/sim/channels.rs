@@ -427,6 +427,13 @@ impl World {
             if !super::process::is_pair(cert, key) {
                 return Err("Private key does not match the certificate public key".into());
             }
+            // Seen: MariaDB 10.11.19, MySQL 9.7.4: a server with an ssl_ca refuses a certificate that it does not trust.
+            let source = self.servers[channel.source].live.as_ref().and_then(|live| live.client.as_ref());
+            if let Some(ca) = source.and_then(|client| client.ca.as_deref())
+                && !self.is_trusted(cert, ca)
+            {
+                return Err("tlsv1 alert unknown ca".into());
+            }
         }
         // A CA is checked wherever one is given; the name, only by who verifies.
         if !channel.tls.ca.as_os_str().is_empty() {
@@ -444,14 +451,17 @@ impl World {
         Ok(())
     }
 
-    /// A pure answer within one run, which is remembered.
+    /// Remembered until the next of these certificates ends.
     fn is_trusted(&self, leaf: &[u8], ca: &[u8]) -> bool {
-        let key = (providers::edit::hash(leaf), providers::edit::hash(ca));
-        *self
-            .trusted
-            .borrow_mut()
-            .entry(key)
-            .or_insert_with(|| trust::chain_ok(leaf, ca, self.unix_s()).is_ok())
+        let (key, now) = ((providers::edit::hash(leaf), providers::edit::hash(ca)), self.unix_s());
+        if let Some((answer, _)) = self.trusted.borrow().get(&key).filter(|(_, until)| now < *until) {
+            return *answer;
+        }
+        let all = [leaf, ca].into_iter().flat_map(|pem| trust::inspect(pem).unwrap_or_default());
+        let until = all.map(|one| one.not_after_unix).filter(|end| *end > now).min().unwrap_or(i64::MAX);
+        let answer = trust::chain_ok(leaf, ca, now).is_ok();
+        self.trusted.borrow_mut().insert(key, (answer, until));
+        answer
     }
 
     /// What a replica has stays what it has, from here on.

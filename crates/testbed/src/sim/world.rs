@@ -49,6 +49,9 @@ impl Clock for SimClock {
     }
 }
 
+/// Hashes of a leaf and of a CA file.
+type CertificatePair = (String, String);
+
 #[derive(Debug, Clone)]
 pub struct World {
     pub seed: u64,
@@ -62,8 +65,8 @@ pub struct World {
     pub(super) gossip: BTreeMap<(usize, usize), Gossip>,
     /// Handshakes that were judged already.
     pub(super) verdicts: Rc<RefCell<BTreeMap<u64, Option<&'static str>>>>,
-    /// Which certificates are of which CA, by their hashes.
-    pub(super) trusted: Rc<RefCell<BTreeMap<(String, String), bool>>>,
+    /// Which certificates are of which CA, by their hashes, and until when that holds.
+    pub(super) trusted: Rc<RefCell<BTreeMap<CertificatePair, (bool, i64)>>>,
     /// Servers by themselves, and channels.
     pub fleet: Option<Fleet>,
     /// Between servers; sealion comes to each by another network.

@@ -12,13 +12,13 @@ use crate::kill_matrix::{BOTH, check_some, seed};
 const NOUNS: [Noun; 4] = [Noun::Galera, Noun::Sst, Noun::Replication, Noun::Clients];
 /// Three nodes; a replica of the second, and one of that; MySQL: TLS from its first start, and a channel that does without; a pair.
 const CLEAR: &str = "PPPPcPcTTcPPc";
-const SEALED: &str = "SSSRsRsRRsRRs";
+pub const SEALED: &str = "SSSRsRsRRsRRs";
 
-fn enable() -> Change {
+pub fn enable() -> Change {
     Change::new(Verb::Enable, NOUNS)
 }
 
-fn clear() -> Rig {
+pub fn clear() -> Rig {
     let mut world = World::estate(seed());
     // As an account that needs no RSA key logs in, and as its replica was told.
     world.servers[6].channels[0].tls = ChannelTls::default();
@@ -37,7 +37,7 @@ fn clear_with_more() -> Rig {
     Rig::on(world)
 }
 
-fn must(rig: &Rig, change: &Change) -> Plan {
+pub fn must(rig: &Rig, change: &Change) -> Plan {
     let operator = Operator::new(rig, "root@long-ago");
     let plan = operator.plan(change).unwrap_or_else(|error| panic!("{change}: {error}"));
     let end = operator.apply(&plan);
@@ -46,7 +46,7 @@ fn must(rig: &Rig, change: &Change) -> Plan {
     plan
 }
 
-fn settled(rig: &Rig) {
+pub fn settled(rig: &Rig) {
     let mut world = rig.shared.borrow_mut();
     let settles_ms = world.settles_ms();
     assert!(world.advance_until(settles_ms, World::is_whole), "{}", world.letters());
@@ -54,7 +54,7 @@ fn settled(rig: &Rig) {
     assert_eq!(world.app.failed, 0, "a drained roll fails no transaction");
 }
 
-fn sealed() -> Rig {
+pub fn sealed() -> Rig {
     let rig = clear();
     must(&rig, &enable());
     rig
@@ -108,7 +108,7 @@ fn a_sealed_estate_has_nothing_to_do() {
     assert_eq!(plan.impact, ["already done; nothing to do"]);
 }
 
-const EVERYTHING: [Fault; 5] =
+pub const EVERYTHING: [Fault; 5] =
     [Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut, Fault::DiskFull];
 
 #[test]
