@@ -43,9 +43,7 @@ pub fn meant<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option
     }
     let near = known.into_iter().map(|one| (edits(&word, &one.chars().collect::<Vec<char>>()), one));
     // Of a word of three letters two are most of it.
-    near.filter(|(edits, one)| *edits <= 2 && *edits * 2 < one.chars().count().max(3))
-        .min()
-        .map(|(_, one)| one)
+    near.filter(|(edits, one)| *edits <= 2 && *edits * 2 < one.chars().count()).min().map(|(_, one)| one)
 }
 
 /// How many letters have to be changed, put in, taken out or exchanged with their neighbour.

@@ -29,7 +29,13 @@ pub(crate) fn of(world: &World<'_>) -> InventoryState {
         let keys = [("socket", hash(&spec.socket)), ("servers", hash(&spec.servers))];
         (format!("proxy {}", spec.name), named(keys))
     });
-    nodes.chain(arbitrators).chain(proxies).collect()
+    // Which CA signs, and that none does yet.
+    let signs = trust::Rollover::current_sha256(&world.authority.dir).unwrap_or_default();
+    let ca = (
+        "the CA".to_owned(),
+        named([("ca_dir", hash(&world.authority.dir)), ("its certificate", hash(&signs))]),
+    );
+    nodes.chain(arbitrators).chain(proxies).chain([ca]).collect()
 }
 
 fn named<const N: usize>(keys: [(&str, String); N]) -> BTreeMap<String, String> {

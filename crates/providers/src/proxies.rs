@@ -159,7 +159,10 @@ pub fn problems(world: &mut World<'_>, plan: &Plan) -> Vec<Problem> {
                     name,
                     "it would be restarted without a drain at the proxies of the inventory",
                     "sealion drains nodes of a Galera cluster at a [[proxy]], and it is none",
-                    "tell the proxy by `drain` and `undrain` of the node, and remove [[proxy]] from the inventory",
+                    format!(
+                        "where a proxy leads to it, tell that proxy by `drain` and `undrain` of the node, and remove [[proxy]] from the inventory; where none \
+                         does, say so in each [[proxy]]: servers = {{ {name} = [] }}"
+                    ),
                 ));
                 continue;
             }

@@ -153,14 +153,12 @@ impl<'a> World<'a> {
     /// Also one of another part.
     pub fn node(&mut self, name: &NodeName) -> Result<&mut (dyn WriteNode + 'a), StepError> {
         if self.nodes.get(self.recent.node_at).is_none_or(|node| node.name() != name) {
-            match self.nodes.iter().position(|node| node.name() == name) {
-                Some(place) => self.recent.node_at = place,
-                None => {
-                    let mut others = self.others.iter_mut();
-                    let other = others.find(|node| node.name() == name);
-                    return other.map(|node| &mut **node).ok_or_else(|| unknown(name));
-                }
-            }
+            let Some(place) = self.nodes.iter().position(|node| node.name() == name) else {
+                let mut others = self.others.iter_mut();
+                let other = others.find(|node| node.name() == name);
+                return other.map(|node| &mut **node).ok_or_else(|| unknown(name));
+            };
+            self.recent.node_at = place;
         }
         self.nodes.get_mut(self.recent.node_at).map(|node| &mut **node).ok_or_else(|| unknown(name))
     }

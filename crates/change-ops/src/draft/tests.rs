@@ -166,23 +166,26 @@ fn an_address_of_the_tellers_own_machine_is_not_asked_here() {
 }
 
 #[test]
-fn nodes_of_a_cluster_are_drafted_and_its_replicas_are_comments() {
+fn nodes_of_a_cluster_are_drafted_with_its_replicas_and_another_cluster_is_left_out() {
     let members = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
     let mut first = member("a", &members);
     first.replicas = vec![replica("r", "10.0.0.9")];
+    let mut other = member("x", &["10.0.0.7"]);
+    "invoices".clone_into(&mut other.galera.as_mut().expect("a member").cluster);
     first.galera.as_mut().expect("a member").arbitrators = 1;
     let (survey, _) = surveyed(
         "db.example",
         &[
             (&["10.0.0.1", "db.example"], first),
             (&["10.0.0.2"], member("b", &members)),
-            (&["10.0.0.9"], server("r", &["10.0.0.1"], &[])),
+            (&["10.0.0.9"], server("r", &["10.0.0.1", "10.0.0.7"], &[])),
+            (&["10.0.0.7"], other),
         ],
     );
     let text = text::text(&survey, None);
     let inventory = read(&text);
     let names: Vec<&str> = inventory.nodes.iter().map(|node| node.name.as_str()).collect();
-    assert_eq!(names, ["node-a", "node-b", "10.0.0.3"], "{text}");
+    assert_eq!(names, ["node-a", "node-b", "r", "10.0.0.3"], "{text}");
     // What nodes call each other is better than what was typed.
     assert_eq!(
         (&*inventory.nodes[0].address, &inventory.nodes[0].names[..]),
@@ -193,7 +196,7 @@ fn nodes_of_a_cluster_are_drafted_and_its_replicas_are_comments() {
         "Galera cluster orders",
         "garbd",
         "# [[arbitrator]]",
-        "# name = \"r\"",
+        "# name = \"node-x\"",
         "an inventory of its own",
         "10.0.0.3:3306  NOT REACHED",
     ] {

@@ -42,7 +42,7 @@ pub fn text(survey: &Survey, login_file: Option<&Path>) -> String {
     }
     out += "\n";
     let first = survey.servers.first();
-    let galera = first.and_then(|first| first.galera.as_ref());
+    let galera = cluster_of_draft(survey);
     let arbitrators = galera.map_or(0, |galera| galera.arbitrators);
     if first.is_some_and(|first| !first.group.is_empty()) {
         out += "# It is a member of a replication group. sealion checks such servers and does not change them.\n";
@@ -139,14 +139,18 @@ fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
     free
 }
 
+/// The Galera cluster of the draft: that of the server that was named, else the first that was found. An inventory has one.
+fn cluster_of_draft(survey: &Survey) -> Option<&super::survey::GaleraNode> {
+    survey.servers.iter().find_map(|server| server.galera.as_ref())
+}
+
 fn nodes<'s>(survey: &'s Survey, names: &[String]) -> Vec<Node<'s>> {
-    let cluster_of = |server: &Surveyed| server.galera.as_ref().map(|galera| galera.cluster.clone());
-    let first = survey.servers.first();
-    let left_out = |server: &Surveyed| match (first.and_then(cluster_of), cluster_of(server)) {
-        (ours, theirs) if ours == theirs => None,
-        (Some(_), None) => Some("Not a node of the Galera cluster: it needs an inventory of its own."),
-        (None, Some(_)) => Some("A node of a Galera cluster: that cluster needs an inventory of its own."),
-        _ => Some("A node of another Galera cluster, which needs an inventory of its own."),
+    let ours = cluster_of_draft(survey).map(|galera| galera.cluster.as_str());
+    let left_out = |server: &Surveyed| match &server.galera {
+        Some(galera) if ours != Some(galera.cluster.as_str()) => {
+            Some("A node of another Galera cluster, which needs an inventory of its own.")
+        }
+        _ => None,
     };
     let mut nodes: Vec<Node<'s>> = Vec::new();
     let mut taken: BTreeSet<String> = names.iter().cloned().collect();
@@ -169,9 +173,6 @@ fn nodes<'s>(survey: &'s Survey, names: &[String]) -> Vec<Node<'s>> {
     }
     for unreached in &survey.unreached {
         let teller = survey.servers.get(unreached.teller);
-        // A member is of its teller's kind; sources and replicas of a Galera node are of another.
-        let is_of_galera = teller.is_some_and(|teller| teller.galera.is_some());
-        let is_member = unreached.role == Role::Member;
         nodes.push(Node {
             name: unique(&fitted(&unreached.place.address, FALLBACK_NAME), &mut taken),
             place: unreached.place.clone(),
@@ -183,13 +184,7 @@ fn nodes<'s>(survey: &'s Survey, names: &[String]) -> Vec<Node<'s>> {
                 if unreached.why.answered { "it let nobody in" } else { "it did not answer" },
                 in_one_line(&unreached.why.why)
             )],
-            left_out: match teller.and_then(left_out) {
-                Some(why) => Some(why),
-                None if is_of_galera && !is_member => {
-                    Some("Not known to be a node of the Galera cluster: it needs an inventory of its own.")
-                }
-                None => None,
-            },
+            left_out: teller.and_then(left_out),
         });
     }
     nodes

@@ -9,10 +9,27 @@ const PHASES: &[&str] = &[
     "R1", "R2", "R3", "R4", "R5",
 ];
 
-/// `E2.n1` is of the phase E2.
-fn phase(step: &Step) -> usize {
+/// `E2.n1` is of the phase E2, and `E1p.n1` belongs to E1. `None`: it is none that stands in [`PHASES`].
+fn phase(step: &Step) -> Option<usize> {
     let word = step.id.0.split('.').next().unwrap_or_default();
-    PHASES.iter().position(|phase| *phase == word).unwrap_or(PHASES.len())
+    let word = word.trim_end_matches(|char: char| char.is_ascii_lowercase());
+    PHASES.iter().position(|phase| *phase == word)
+}
+
+/// What is put together by phases must have them, and in their order.
+fn is_in_order(steps: &[Step]) -> Result<(), String> {
+    let mut last = None;
+    for step in steps {
+        let own = phase(step);
+        if own.is_none() || own < last {
+            return Err(format!(
+                "step {} has no place among the phases of an estate: this is a mistake in sealion",
+                step.id
+            ));
+        }
+        last = own;
+    }
+    Ok(())
 }
 
 /// Steps of the same id are one step of all: gates, proofs, and what is done with the CA. So are steps without a node, which are about all
@@ -22,6 +39,9 @@ fn phase(step: &Step) -> usize {
 /// Two steps of one id do not fit together.
 pub fn by_phase(parts: Vec<(&'static str, Vec<Step>)>) -> Result<Vec<Step>, String> {
     let mut merged: Vec<Step> = Vec::new();
+    if parts.len() > 1 {
+        parts.iter().try_for_each(|(_, steps)| is_in_order(steps))?;
+    }
     for (part, steps) in parts {
         let mut left = steps.into_iter().map(|step| of_part(part, step)).collect::<Vec<_>>();
         let mut all: Vec<Step> = Vec::new();
@@ -126,8 +146,10 @@ mod tests {
             ("E0.ca", &[], none()),
             ("E0.g1", &["g1"], none()),
             ("E1.g1", &["g1"], none()),
+            ("E1p.g1", &["g1"], none()),
             ("E2.g1", &["g1"], none()),
             ("E3", &["g1"], none()),
+            ("E3b.g1", &["g1"], none()),
             ("E4.g1", &["g1"], none()),
             ("A0.look", &[], none()),
             ("E5.look", &[], none()),
@@ -144,10 +166,12 @@ mod tests {
                 "E0.r1 one",
                 "E0.g1 other",
                 "E1.g1 other",
+                "E1p.g1 other",
                 "E2.r1 one",
                 "E2.g1 other",
                 "E3.r1 one",
                 "E3 other",
+                "E3b.g1 other",
                 "E4.g1 other",
                 "A0.look -",
                 "E5.look -",
@@ -176,5 +200,9 @@ mod tests {
         assert_eq!(ids, ["R3.r1", "R3.g1", "R3.look", "R4.r1", "R4.g1"]);
         assert_eq!(all[2].nodes, ["r1".into(), "g1".into()]);
         assert!(by_phase(vec![("one", part("r1", "a")), ("other", part("g1", "b"))]).is_err());
+        for odd in [&["X1.g1"][..], &["E2.g1", "E1.g1"]] {
+            let odd: Vec<_> = odd.iter().map(|id| (*id, &["g1"][..], json!({}))).collect();
+            assert!(by_phase(vec![("one", part("r1", "a")), ("other", steps(&odd))]).is_err());
+        }
     }
 }

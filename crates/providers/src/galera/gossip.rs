@@ -9,7 +9,7 @@
 //!
 //! Members whose addresses all others have in their own configuration were never met in this way.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use model::NodeName;
 use server::NodeSpec;
@@ -18,8 +18,8 @@ use super::draft::Draft;
 use super::preflight::live_and_file::members;
 use crate::world::World;
 
-/// Nodes that another node's `wsrep_cluster_address` does not have.
-pub fn unnamed(world: &World<'_>, drafts: &[Draft]) -> BTreeSet<NodeName> {
+/// By how many other nodes' `wsrep_cluster_address` a node is not named, of those of which it is at least one.
+pub fn unnamed(world: &World<'_>, drafts: &[Draft]) -> BTreeMap<NodeName, usize> {
     let specs: Vec<NodeSpec> = world.nodes.iter().map(|node| node.spec().clone()).collect();
     let addresses: Vec<(&NodeName, Vec<&str>)> = drafts
         .iter()
@@ -29,10 +29,12 @@ pub fn unnamed(world: &World<'_>, drafts: &[Draft]) -> BTreeSet<NodeName> {
         let mut names = std::iter::once(&spec.address).chain(&spec.names);
         names.any(|name| hosts.iter().any(|host| host.trim_matches(['[', ']']).eq_ignore_ascii_case(name)))
     };
-    let is_unnamed = |spec: &&NodeSpec| {
-        addresses.iter().any(|(name, hosts)| **name != spec.name && !is_named_by(spec, hosts))
+    let count = |spec: &NodeSpec| {
+        let others = addresses.iter().filter(|(name, _)| **name != spec.name);
+        others.filter(|(_, hosts)| !is_named_by(spec, hosts)).count()
     };
-    specs.iter().filter(is_unnamed).map(|spec| spec.name.clone()).collect()
+    let counted = specs.iter().map(|spec| (spec.name.clone(), count(spec)));
+    counted.filter(|(_, count)| *count > 0).collect()
 }
 
 /// Whether members come to strict TLS, or leave it.
@@ -42,10 +44,17 @@ pub enum Way {
     Down,
 }
 
-/// The drafts in the order of a round: on the way up those that all others have in their configuration first, so that a strict one never
-/// hears of another strict one from dynamic members alone. Down it is the other way round, since an undo goes back from its end.
-pub fn in_order<'d>(drafts: &'d mut [Draft], unnamed: &BTreeSet<NodeName>, way: Way) -> Vec<&'d mut Draft> {
+/// The drafts in the order of a round: on the way up those first that most others have in their configuration, so that a strict one does not
+/// hear of another strict one from dynamic members alone. Down it is the other way round, since an undo goes back from its end.
+pub fn in_order<'d>(
+    drafts: &'d mut [Draft],
+    unnamed: &BTreeMap<NodeName, usize>,
+    way: Way,
+) -> Vec<&'d mut Draft> {
     let mut order: Vec<&mut Draft> = drafts.iter_mut().rev().collect();
-    order.sort_by_key(|draft| unnamed.contains(&draft.name) != (way == Way::Down));
+    order.sort_by_key(|draft| {
+        let by = unnamed.get(&draft.name).copied().unwrap_or_default();
+        if way == Way::Up { by } else { usize::MAX - by }
+    });
     order
 }

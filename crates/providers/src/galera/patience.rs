@@ -100,6 +100,11 @@ fn of_node(draft: &Draft) -> Option<Patience> {
     (!meanwhile.is_empty()).then(|| Patience { before: text(&before), after: text(&after), own, meanwhile })
 }
 
+/// A cluster so large that its nodes would wait, and an arbitrator that would not.
+pub fn is_hasty(drafts: &[Draft], voters: &[ArbitratorDraft]) -> bool {
+    drafts.len() + voters.len() >= MEMBERS_MIN && !voters.iter().all(will_wait)
+}
+
 fn will_wait(voter: &ArbitratorDraft) -> bool {
     let has_ours =
         WAITS.iter().all(|(key, _, wait_s)| voter.options.get(key) == Some(format!("PT{wait_s}S").as_str()));

@@ -11,7 +11,6 @@ use super::arbitrators::{self, ArbitratorDraft, To};
 use super::draft::{Draft, drafts};
 use super::gossip::{self, Way};
 use super::patience;
-use super::preflight::set_live;
 use super::steps::{AgainParams, DistrustParams, GateParams, RoundParams};
 use crate::accounts::{self, AccountsOf};
 use crate::by_hand;
@@ -23,6 +22,7 @@ use crate::plan_parts::{
     ALREADY_DONE, NO_RESTART, cleartext_after, clients_gate, clients_gate_back, key_files, new_certificate,
     nothing_to_rotate, only_rotated, privileges, prove, require, requires_tls, retire, rights,
 };
+use crate::preflight::set_live;
 use crate::proxies;
 use crate::replication;
 use crate::rollover;
@@ -92,6 +92,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let accounts = accounts_of(world, change, &drafts)?;
     let state_hash = state_hash(change, &drafts, &voters, &accounts, &accounts::choices(world));
     let shut_out = accounts::shut_out(world, change, drafts.iter().map(|draft| draft.name.clone()))?;
+    let hasty = patience::is_hasty(&drafts, &voters);
     let mut builder = Builder::default();
     only_rotated(change)?;
     match change.verb {
@@ -106,7 +107,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     }
     let steps = builder.steps;
     let voters: Vec<NodeName> = voters.iter().map(|voter| voter.member.name.clone()).collect();
-    let mut impact = impact(&steps, drafts.len(), &voters);
+    let mut impact = impact(&steps, drafts.len(), &voters, hasty);
     impact.extend(accounts::impact(world, change, &accounts));
     impact.extend(shut_out);
     impact.extend(proxies::impact(world, &steps));
@@ -137,7 +138,7 @@ fn strict_before_nodes(drafts: &[Draft]) -> bool {
 }
 
 /// What the users of the cluster will notice; nothing of what this change does not do.
-fn impact(steps: &[Step], nodes: usize, voters: &[NodeName]) -> Vec<String> {
+fn impact(steps: &[Step], nodes: usize, voters: &[NodeName], hasty: bool) -> Vec<String> {
     let does = |is: &dyn Fn(&Step) -> bool| steps.iter().any(|step| !step.no_op && is(step));
     let is_voter = |step: &Step| step.nodes.iter().any(|name| voters.contains(name));
     let count = |of_voters: bool| {
@@ -176,6 +177,13 @@ fn impact(steps: &[Step], nodes: usize, voters: &[NodeName]) -> Vec<String> {
     if does(&|step| step.kind == "round" && step.params["after"] == "D") {
         impact.push(
             "while nodes run with socket.dynamic a link may be cleartext or TLS; the last step verifies every link"
+                .into(),
+        );
+    }
+    if hasty && does(&|step| step.kind == "round" && step.params["after"] == "D") {
+        impact.push(
+            "an arbitrator has timeouts of its own (evs.… in its options), so the nodes keep theirs: under load a node may be non-Primary for some \
+             seconds while another one starts"
                 .into(),
         );
     }
@@ -372,7 +380,7 @@ fn again(
     builder: &mut Builder,
     prefix: &str,
     (drafts, voters): (&mut [Draft], &mut [ArbitratorDraft]),
-    unnamed: &BTreeSet<NodeName>,
+    unnamed: &BTreeMap<NodeName, usize>,
     way: Way,
 ) -> Result<(), PlanError> {
     let on_the_way_back = way == Way::Up;
@@ -383,7 +391,7 @@ fn again(
     let told: Vec<&mut Draft> = gossip::in_order(drafts, unnamed, Way::Up)
         .into_iter()
         .skip(1)
-        .filter(|draft| unnamed.contains(&draft.name))
+        .filter(|draft| unnamed.contains_key(&draft.name))
         .collect();
     for draft in told {
         let letter = draft.letter;

@@ -10,6 +10,7 @@ pub mod place;
 pub mod rights;
 pub mod service_commands;
 pub mod services;
+pub mod set_live;
 pub mod tls_library;
 pub mod trust_files;
 

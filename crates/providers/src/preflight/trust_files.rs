@@ -7,7 +7,7 @@ use super::{Problem, Seen, problem};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::world::World;
 
-const PEM_BYTES_MAX: u64 = 1024 * 1024;
+pub const PEM_BYTES_MAX: u64 = 1024 * 1024;
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();

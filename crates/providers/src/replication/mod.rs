@@ -10,6 +10,7 @@ mod preflight;
 mod settle;
 pub(crate) mod steps;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(crate) use plan::below_all;
@@ -20,7 +21,7 @@ use model::{Change, NodeName, Noun};
 use server::{Admits, Alive, GaleraFacts, NodeError, NodeView, PemSet, WriteNode};
 
 use crate::plan::{PlanContent, PlanError};
-use crate::preflight::Check;
+use crate::preflight::{Check, set_live};
 use crate::steps::fail;
 use crate::topology::{Role, Topology};
 use crate::world::World;
@@ -75,6 +76,12 @@ impl Topology for Replication {
     fn plan(&self, world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
         let mut content = plan::plan(world, change)?;
         content.impact.extend(other_ports::told(world, &content.steps));
+        let restarted = content.steps.iter().filter(|step| step.restarts_server && !step.no_op);
+        let restarted: BTreeSet<NodeName> = restarted.flat_map(|step| step.nodes.clone()).collect();
+        if let Some(problem) = set_live::refused(world, &restarted).first() {
+            return Err(crate::plan::refuse(problem));
+        }
+        content.impact.extend(set_live::told(world, &restarted));
         Ok(content)
     }
 

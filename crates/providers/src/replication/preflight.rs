@@ -13,6 +13,9 @@ use crate::preflight::{
 };
 use crate::world::World;
 
+/// The number of an error of TLS, and what follows it.
+const TLS_REFUSED: &str = "2026 ";
+
 pub const CHECKS: &[(&str, Check)] = &[
     (NOUNS, nouns),
     ("servers", servers),
@@ -116,7 +119,8 @@ fn channels(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         };
         found += channels.len();
         for channel in channels {
-            problems.extend(of_channel(name, &channel, &specs, seen));
+            let is_cured = seen.change.verb == Verb::Rotate && waits_for_certificates(world, name, &channel);
+            problems.extend(of_channel(name, &channel, &specs, seen, is_cured));
         }
     }
     if found == 0 && problems.is_empty() && seen.change.has(Noun::Replication) {
@@ -130,22 +134,47 @@ fn channels(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     problems
 }
 
-fn of_channel(name: &NodeName, channel: &Channel, specs: &[NodeSpec], seen: &Seen<'_>) -> Vec<Problem> {
+/// It tries again, and is refused since the certificate of one of its ends is over, which is what a rotation is for.
+fn waits_for_certificates(world: &mut World<'_>, replica: &NodeName, channel: &Channel) -> bool {
+    let is_refused = channel.receiver_error.as_ref().is_some_and(|error| error.starts_with(TLS_REFUSED));
+    if channel.receiver != ThreadState::Connecting || !is_refused {
+        return false;
+    }
+    let now = world.unix_s();
+    let ends = world.nodes.iter().chain(&world.others).filter(|node| {
+        let spec = node.spec();
+        spec.name == *replica || is_source(spec, channel)
+    });
+    let leaves = ends.filter_map(|node| {
+        let cert = node.spec().tls_dir.join(CERT_FILE);
+        trust::inspect(&node.host().read(&cert, trust_files::PEM_BYTES_MAX).ok()??).ok()?.into_iter().next()
+    });
+    leaves.into_iter().any(|leaf| leaf.not_after_unix <= now)
+}
+
+fn of_channel(
+    name: &NodeName,
+    channel: &Channel,
+    specs: &[NodeSpec],
+    seen: &Seen<'_>,
+    is_cured: bool,
+) -> Vec<Problem> {
     let mut problems = Vec::new();
     let threads = [
         ("receives nothing", &channel.receiver, &channel.receiver_error),
         ("applies nothing", &channel.applier, &channel.applier_error),
     ];
-    for (what, state, error) in threads {
-        if *state != ThreadState::Running {
-            let is_tls = error.as_ref().is_some_and(|error| error.starts_with("2026 "));
+    for (nth, (what, state, error)) in threads.into_iter().enumerate() {
+        if *state != ThreadState::Running && !(is_cured && nth == 0) {
+            let is_tls = error.as_ref().is_some_and(|error| error.starts_with(TLS_REFUSED));
             problems.push(problem(
                 name,
                 format!("{channel}: it {what}"),
                 error.clone().unwrap_or_else(|| "its thread does not run, and has no error".into()),
                 if is_tls {
                     "its source serves a certificate that it does not accept: see ssl_cert there (on MySQL also RESET PERSIST ssl_cert, \
-                     ssl_key, ssl_ca), then START REPLICA"
+                     ssl_key, ssl_ca), then START REPLICA. Where a certificate has expired: START REPLICA, so that it tries again, then \
+                     sealion rotate, or sealion rotate ca where the CA has"
                 } else {
                     "START REPLICA, or fix what stops it; a channel that is broken already cannot be seen to work afterwards"
                 },

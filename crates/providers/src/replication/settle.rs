@@ -14,12 +14,14 @@ use crate::world::World;
 const POLL_MS: u64 = 1_000;
 
 /// It has lost its source, or has not reached it yet. One that was stopped, or that its source or itself rejects, does not come back by
-/// itself: errors of the client library have numbers from 2000 on, and of these TLS and logins without it are rejections.
+/// itself: errors of the client library have numbers from 2000 on, and of these TLS and logins without it are rejections. A Galera node that is
+/// on its way answers 1047, "WSREP has not yet prepared node for application use".
 fn comes_back(channel: &Channel) -> bool {
     let number = channel.receiver_error.as_ref().and_then(|error| error.split(' ').next());
     channel.receiver == ThreadState::Connecting
         && number.is_none_or(|number| {
-            number.starts_with('2') && number.len() == 4 && ![TLS_FAILED, NEEDS_TLS].contains(&number)
+            let is_of_client = number.starts_with('2') && number.len() == 4;
+            number == "1047" || (is_of_client && ![TLS_FAILED, NEEDS_TLS].contains(&number))
         })
 }
 

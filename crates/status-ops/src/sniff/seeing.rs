@@ -240,6 +240,7 @@ impl<'s> Seeing<'s> {
             .list
             .iter()
             .filter(|session| session.peer().is_none_or(|peer| !self.own.contains(&peer)))
+            .filter(|session| session.is_tls == Some(false) || !self.is_of_channel(node, session))
             .collect();
         let place = self.places.iter().find(|place| place.node == node);
         let not_looked = place.and_then(|place| place.cannot_tell.clone());
@@ -286,6 +287,13 @@ impl<'s> Seeing<'s> {
         let own: Vec<&TcpSession> =
             dumps().filter(|dump| self.replica_at(dump) == Some(&channel.replica)).collect();
         if own.is_empty() { dumps().filter(|dump| self.replica_at(dump).is_none()).collect() } else { own }
+    }
+
+    /// Whether a channel's own link tells of it. In cleartext it counts among the clients too.
+    fn is_of_channel(&self, node: &str, session: &TcpSession) -> bool {
+        let mut channels =
+            self.channels.iter().filter(|channel| channel.source == node && channel.cannot_tell.is_none());
+        session.is_replica && channels.any(|channel| self.dumps_of(channel).contains(&session))
     }
 
     pub(super) fn replica_at(&self, dump: &TcpSession) -> Option<&'s str> {
@@ -407,14 +415,20 @@ impl<'s> Seeing<'s> {
                 if let Some(why) = why {
                     unsure.insert(link.clone(), why);
                 }
+                let mut is_channel = false;
                 for channel in self.channels.iter().filter(|_| link.kind == LinkKind::Client) {
                     let on_link = self.on_link(flow, server);
                     let is_of_source = link.a == channel.source || link.b == channel.source;
                     if is_of_source && self.dumps_of(channel).iter().any(|dump| is_at(dump, &on_link)) {
                         links.entry(channel.link()).or_default().push(on_link);
+                        is_channel = true;
                     }
                 }
-                links.entry(link).or_default().push(self.on_link(flow, server));
+                // That a replica uses TLS says nothing of clients.
+                let on_link = self.on_link(flow, server);
+                if !is_channel || on_link.seen(LinkKind::Client) != FlowSeen::Tls {
+                    links.entry(link).or_default().push(on_link);
+                }
             }
         }
         let of_link = |(link, flows): (Link, Vec<OnLink<'_>>)| {

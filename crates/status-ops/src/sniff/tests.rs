@@ -434,6 +434,42 @@ fn whose_channel_is_cleartext_is_not_guessed() {
     assert_eq!(channels_from("10.0.0.2:1001", "10.0.0.9:1002"), ["sealed", "plain", "plain"]);
 }
 
+/// Found by a newcomer: with nobody but a replica connected, the link of clients was called sealed.
+#[test]
+fn a_replicas_session_says_nothing_of_clients() {
+    let places = ["n1 10.0.0.1", "n2 10.0.0.2"].map(|both| {
+        let (node, address) = both.split_once(' ').expect("two words");
+        place(node, address, false)
+    });
+    let channel = ReplicaLink { replica: "n2".into(), source: "n1".into(), cannot_tell: None };
+    let control = Canary::new([1; 16]);
+    let mut sent = flow("127.0.0.1:50000", &format!("127.0.0.1:{CONTROL_PORT}"), false);
+    sent.ab.canaries.insert(control.tag().to_owned(), 1);
+    let word_of_clients = |channels: &[ReplicaLink]| {
+        let flows = vec![sent.clone(), flow("10.0.0.2:1001", "10.0.0.1:3306", true)];
+        let report = CaptureReport { flows, ..CaptureReport::default() };
+        let dump = TcpSession { is_replica: true, ..session("10.0.0.2:1001", None) };
+        let list = TcpSessions { list: vec![dump], is_partial: None };
+        let sessions = BTreeMap::from([("n1".to_owned(), Ok(list))]);
+        let seeing = Seeing {
+            report: &report,
+            places: &places,
+            transfers: &[],
+            channels,
+            own: &BTreeSet::new(),
+            sessions: &sessions,
+            is_relayed: false,
+        };
+        let sights = seeing.sights(&control, CONTROL_PORT);
+        let link = Link::new(LinkKind::Client, "n1", "client");
+        let sight = sights.into_iter().find(|sight| sight.link == link).expect("it has a row");
+        (sight.seen.word(), sight.tcp_sessions, sight.tcp_flows)
+    };
+    assert_eq!(word_of_clients(&[channel]), ("unknown", Some(0), 0));
+    // A replica that nobody knows is a client like others.
+    assert_eq!(word_of_clients(&[]), ("sealed", Some(1), 1));
+}
+
 /// The thread that read for a replica's old connection stays listed for a while, as it was, after the replica has connected anew.
 #[test]
 fn a_dead_dump_thread_that_is_still_listed_makes_no_channel_sealed() {

@@ -27,7 +27,8 @@ impl RealLab {
             Port::Galera => (::lab::layout::GALERA_PORT, &[]),
             Port::Client => (::lab::layout::SQL_PORT, &["-starttls", "mysql"]),
         };
-        let mut command = self.command(&["lab", "exec", "--", "timeout", SAYS_S, "openssl", "s_client"]);
+        let mut command = self.command(self.exec_of_applications());
+        command.args(["timeout", SAYS_S, "openssl", "s_client"]);
         command.args(["-ign_eof", "-connect", &format!("{address}:{number}")]).args(starttls);
         command.arg("-cert").arg(cert).arg("-key").arg(key);
         let ended = Program::start(command).finish(Duration::from_secs(60));

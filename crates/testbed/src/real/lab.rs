@@ -46,6 +46,8 @@ impl LabSpec {
     /// A source and a replica.
     pub const REPLICAS: Self = Self { words: &["replicas"], nodes: 2 };
     pub const REPLICAS_OF_MYSQL: Self = Self { words: &["replicas", "--server", "mysql"], nodes: 2 };
+    /// Galera (n1 to n3) with a replica of n1 (n4), MySQL (n5, n6) and MariaDB (n7, n8), each a host, reached by ssh.
+    pub const ESTATE: Self = Self { words: &["estate", "--hosts"], nodes: 8 };
     pub const MARIADB: Self = Self { words: &["mariadb"], nodes: 1 };
 }
 

@@ -19,6 +19,8 @@ pub struct RealWriters<'l> {
     program: Program,
     dir: PathBuf,
     count: u32,
+    /// Who must have what was acknowledged.
+    copies: Vec<String>,
 }
 
 impl<'l> RealWriters<'l> {
@@ -30,24 +32,32 @@ impl<'l> RealWriters<'l> {
 
     /// The same, on these nodes: a replica takes no writes.
     pub fn start_on(lab: &'l RealLab, nodes: &[&str]) -> Self {
-        let chosen = lab.file().nodes.into_iter().filter(|node| nodes.contains(&node.name.as_str()));
-        let targets = chosen.map(|node| bench::Target {
-            name: node.name,
-            host: node.address.to_string(),
-            port: ::lab::layout::SQL_PORT,
-        });
-        Self::start_at(lab, targets.collect(), 0)
+        Self::start_at(lab, targets(lab, nodes), 0, "w", copies_in(lab))
+    }
+
+    /// On some nodes of an estate, whose writes are on `copies` and on no others.
+    pub fn start_in_part(lab: &'l RealLab, nodes: &[&str], copies: &[&str]) -> Self {
+        let copies = copies.iter().map(|&name| name.to_owned()).collect();
+        Self::start_at(lab, targets(lab, nodes), 0, &format!("w-{}", nodes.concat()), copies)
     }
 
     /// Through the lab's proxy, with pooled ones beside them.
     pub fn start_behind_proxy(lab: &'l RealLab) -> Self {
         let host = ::lab::hosts::proxy_address(lab.file().number).to_string();
         let target = bench::Target { name: "proxy".into(), host, port: ::lab::layout::SQL_PORT };
-        Self::start_at(lab, vec![target], POOLED)
+        Self::start_at(lab, vec![target], POOLED, "w", copies_in(lab))
     }
 
-    fn start_at(lab: &'l RealLab, targets: Vec<bench::Target>, pooled: u32) -> Self {
-        let mut session = lab.sql("n1").expect("n1 answers");
+    fn start_at(
+        lab: &'l RealLab,
+        targets: Vec<bench::Target>,
+        pooled: u32,
+        dir: &str,
+        copies: Vec<String>,
+    ) -> Self {
+        let is_node = |name: &&str| lab.file().node(name).is_some();
+        let first = targets.first().map(|target| target.name.as_str()).filter(is_node).unwrap_or("n1");
+        let mut session = lab.sql(first).expect("it answers");
         // MySQL has no comments of schemas.
         let has_comments = session.server_version().contains("MariaDB");
         for statement in bench::PREPARE {
@@ -55,7 +65,7 @@ impl<'l> RealWriters<'l> {
             let statement = statement.split(" COMMENT ").next().filter(|_| is_schema).unwrap_or(statement);
             session.execute(statement).expect("the operator may make the schema");
         }
-        let dir = lab.home().join("w");
+        let dir = lab.home().join(dir);
         std::fs::create_dir_all(&dir).expect("the test's own directory");
         let count = WRITERS + pooled;
         let config = Config { targets, writers: count, pooled, out_dir: dir.clone(), canary: "kept".into() };
@@ -64,7 +74,7 @@ impl<'l> RealWriters<'l> {
         let _ = std::fs::remove_file(writers::outcome_path(&dir));
         let words = [path.display().to_string(), lab.dir.join("app.cnf").display().to_string()];
         let program = lab.start(&["__writers", &words[0], &words[1]], None);
-        let started = Self { lab, program, dir, count };
+        let started = Self { lab, program, dir, count, copies };
         let earlier = started.acks().len();
         let going = wait_for(Duration::from_secs(20), || (started.acks().len() > earlier + 20).then_some(()));
         assert!(going.is_some(), "the writers get nothing acknowledged: {}", started.program.stderr());
@@ -92,8 +102,7 @@ impl<'l> RealWriters<'l> {
         let text =
             std::fs::read_to_string(writers::outcome_path(&dir)).expect("the writers leave their result");
         let outcome: Outcome = serde_json::from_str(&text).expect("as they wrote it");
-        let members = lab.members();
-        for node in lab.nodes().into_iter().filter(|node| members.contains(node)) {
+        for node in self.copies {
             let mut lost = Vec::new();
             // What a replica has not applied yet is not lost.
             let all_there = wait_for(Duration::from_secs(CATCH_UP_S_MAX), || {
@@ -111,6 +120,22 @@ impl<'l> RealWriters<'l> {
         }
         outcome
     }
+}
+
+fn targets(lab: &RealLab, nodes: &[&str]) -> Vec<bench::Target> {
+    let chosen = lab.file().nodes.into_iter().filter(|node| nodes.contains(&node.name.as_str()));
+    let target = |node: ::lab::NodeSpec| bench::Target {
+        name: node.name,
+        host: node.address.to_string(),
+        port: ::lab::layout::SQL_PORT,
+    };
+    chosen.map(target).collect()
+}
+
+/// All nodes of a lab of one cluster, or of a source and its replicas.
+fn copies_in(lab: &RealLab) -> Vec<String> {
+    let members = lab.members();
+    lab.nodes().into_iter().filter(|node| members.contains(node)).collect()
 }
 
 /// Writer and number of each write that a node has.

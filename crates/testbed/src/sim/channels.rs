@@ -119,12 +119,20 @@ impl World {
     /// A Galera cluster of three; an asynchronous replica of its second node, and a replica of that one; a source of MySQL with its
     /// replica; a pair of MariaDB. All run in cleartext, and all but the replicas take writes.
     pub fn estate(seed: u64) -> Self {
-        let mut world = Self::cluster(seed, 3);
-        for index in 3..9 {
-            let is_mysql = index == 5 || index == 6;
+        Self::beside(Self::cluster(seed, 3))
+    }
+
+    /// The same beside a cluster that has more than that.
+    pub fn beside(cluster: Self) -> Self {
+        let mut world = cluster;
+        let first = world.servers.len();
+        for index in first..first + 6 {
+            let is_mysql = index == first + 2 || index == first + 3;
             world.servers.push(if is_mysql { Server::mysql(index) } else { Server::new(index) });
         }
-        world.add_fleet(3, &[vec![], vec![], vec![], vec![1], vec![3], vec![], vec![5], vec![], vec![7]]);
+        let of_cluster = vec![vec![]; first];
+        let beside = [vec![1], vec![first], vec![], vec![first + 2], vec![], vec![first + 4]];
+        world.add_fleet(first, &[&of_cluster[..], &beside].concat());
         world.write_from_now_on();
         world
     }
@@ -419,6 +427,13 @@ impl World {
             if !super::process::is_pair(cert, key) {
                 return Err("Private key does not match the certificate public key".into());
             }
+            // Seen: MariaDB 10.11.19, MySQL 9.7.4: a server with an ssl_ca refuses a certificate that it does not trust.
+            let source = self.servers[channel.source].live.as_ref().and_then(|live| live.client.as_ref());
+            if let Some(ca) = source.and_then(|client| client.ca.as_deref())
+                && !self.is_trusted(cert, ca)
+            {
+                return Err("tlsv1 alert unknown ca".into());
+            }
         }
         // A CA is checked wherever one is given; the name, only by who verifies.
         if !channel.tls.ca.as_os_str().is_empty() {
@@ -436,14 +451,17 @@ impl World {
         Ok(())
     }
 
-    /// A pure answer within one run, which is remembered.
+    /// Remembered until the next of these certificates ends.
     fn is_trusted(&self, leaf: &[u8], ca: &[u8]) -> bool {
-        let key = (providers::edit::hash(leaf), providers::edit::hash(ca));
-        *self
-            .trusted
-            .borrow_mut()
-            .entry(key)
-            .or_insert_with(|| trust::chain_ok(leaf, ca, self.unix_s()).is_ok())
+        let (key, now) = ((providers::edit::hash(leaf), providers::edit::hash(ca)), self.unix_s());
+        if let Some((answer, _)) = self.trusted.borrow().get(&key).filter(|(_, until)| now < *until) {
+            return *answer;
+        }
+        let all = [leaf, ca].into_iter().flat_map(|pem| trust::inspect(pem).unwrap_or_default());
+        let until = all.map(|one| one.not_after_unix).filter(|end| *end > now).min().unwrap_or(i64::MAX);
+        let answer = trust::chain_ok(leaf, ca, now).is_ok();
+        self.trusted.borrow_mut().insert(key, (answer, until));
+        answer
     }
 
     /// What a replica has stays what it has, from here on.
@@ -575,6 +593,10 @@ impl World {
 
     /// Sealion stops it.
     pub(super) fn watch_restart(&mut self, index: usize) {
+        // Of an arbitrator no port tells that it is back; nobody is served by it.
+        if self.servers[index].is_arbitrator {
+            return;
+        }
         let Some(fleet) = &mut self.fleet else { return };
         let other = fleet.stopped.iter().find(|other| **other != index).copied();
         fleet.stopped.insert(index);

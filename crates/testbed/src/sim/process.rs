@@ -562,9 +562,10 @@ impl Server {
         if self.is_mysql() && ssl_paths.iter().all(String::is_empty) {
             ssl_paths = super::mysql::OWN_FILES.map(str::to_owned);
         }
-        let client = match self.makes_certificates && ssl_paths.iter().all(String::is_empty) {
-            true => Some(made_in_memory()),
-            false => self.read_client_tls(&ssl_paths),
+        let client = if self.makes_certificates && ssl_paths.iter().all(String::is_empty) {
+            Some(made_in_memory())
+        } else {
+            self.read_client_tls(&ssl_paths)
         };
         let wants_tls = ssl_paths[1..].iter().any(|path| !path.is_empty());
         // Seen: MariaDB 10.11.19 ends; MySQL 9.7.4 goes on without TLS.

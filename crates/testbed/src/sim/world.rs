@@ -49,6 +49,9 @@ impl Clock for SimClock {
     }
 }
 
+/// Hashes of a leaf and of a CA file.
+type CertificatePair = (String, String);
+
 #[derive(Debug, Clone)]
 pub struct World {
     pub seed: u64,
@@ -62,8 +65,8 @@ pub struct World {
     pub(super) gossip: BTreeMap<(usize, usize), Gossip>,
     /// Handshakes that were judged already.
     pub(super) verdicts: Rc<RefCell<BTreeMap<u64, Option<&'static str>>>>,
-    /// Which certificates are of which CA, by their hashes.
-    pub(super) trusted: Rc<RefCell<BTreeMap<(String, String), bool>>>,
+    /// Which certificates are of which CA, by their hashes, and until when that holds.
+    pub(super) trusted: Rc<RefCell<BTreeMap<CertificatePair, (bool, i64)>>>,
     /// Servers by themselves, and channels.
     pub fleet: Option<Fleet>,
     /// Between servers; sealion comes to each by another network.
@@ -197,10 +200,15 @@ impl World {
 
     /// The same, where the addresses of the first `named` nodes stand in every configuration: the others joined later.
     fn cluster_that_names(seed: u64, count: usize, named: usize) -> Self {
+        Self::cluster_where(seed, count, |_| (0..named).collect())
+    }
+
+    /// The same, where each node has the addresses of these in its configuration.
+    fn cluster_where(seed: u64, count: usize, names: impl Fn(usize) -> Vec<usize>) -> Self {
         let mut world = Self::bare(seed, (0..count).map(Server::new).collect());
-        let servers = world.servers.iter().take(named);
-        let addresses: Vec<String> = servers.map(|server| server.spec.address.clone()).collect();
+        let all: Vec<String> = world.servers.iter().map(|server| server.spec.address.clone()).collect();
         for (index, server) in world.servers.iter_mut().enumerate() {
+            let addresses: Vec<&str> = names(index).into_iter().map(|other| all[other].as_str()).collect();
             write_option_files(server, index, &addresses.join(","));
             let grastate = format!("uuid:    {}\nseqno:   -1\n", server.state_uuid);
             server.disk.put(GRASTATE, grastate, MYSQL, 0o600);
@@ -231,6 +239,16 @@ impl World {
     /// The same, where the last nodes, so many, stand in no configuration but their own.
     pub fn grown_cluster_with_arbitrator(seed: u64, count: usize, grown_by: usize) -> Self {
         Self::cluster_that_names(seed, count, count - grown_by).and_arbitrator(count - grown_by)
+    }
+
+    /// Three nodes of which each has only the next one in its configuration, a fourth one that has all, and an arbitrator.
+    pub fn ring_with_arbitrator(seed: u64) -> Self {
+        Self::cluster_where(
+            seed,
+            4,
+            |index| if index == 3 { (0..4).collect() } else { vec![(index + 1) % 3] },
+        )
+        .and_arbitrator(4)
     }
 
     fn and_arbitrator(mut self, named: usize) -> Self {

@@ -184,3 +184,18 @@ fn nobody_is_left_out_of_a_large_cluster_while_it_is_changed() {
     undo("disable undone", "SSSSS");
     assert!(rig.shared.borrow().user_files() == sealed, "a file is not as it was");
 }
+
+/// Found by an outsider: n4, in nobody's configuration, became strict first, and n3 dialled it in cleartext until it gave up.
+#[test]
+fn who_is_in_the_fewest_configurations_becomes_strict_last() {
+    let rig = Rig::on(World::ring_with_arbitrator(SEED));
+    let plan = Operator::new(&rig, "root@db1").plan(&enable()).expect("a plan");
+    let round: Vec<&str> =
+        plan.steps.iter().map(|step| step.id.0.as_str()).filter(|id| id.starts_with("E4.")).collect();
+    assert_eq!(round, ["E4.n3", "E4.n2", "E4.n1", "E4.n4", "E4.garb1"]);
+    rig.must(&enable());
+    rig.must(&Change::new(Verb::Disable, Noun::ALL));
+    let world = rig.shared.borrow();
+    assert_eq!((world.violations.clone(), world.lost(), world.app.failed), (vec![], vec![], 0));
+    assert_eq!(world.letters(), "PPPPP");
+}

@@ -4,6 +4,7 @@
 use change::{Direction, Outcome};
 use model::{Change, Noun, Plan, Verb};
 use server::ChannelTls;
+use testbed::sim::proxy::HaProxy;
 use testbed::sim::{End, Fault, Operator, Rig, World};
 
 use crate::kill_matrix::{BOTH, check_some, seed};
@@ -11,13 +12,13 @@ use crate::kill_matrix::{BOTH, check_some, seed};
 const NOUNS: [Noun; 4] = [Noun::Galera, Noun::Sst, Noun::Replication, Noun::Clients];
 /// Three nodes; a replica of the second, and one of that; MySQL: TLS from its first start, and a channel that does without; a pair.
 const CLEAR: &str = "PPPPcPcTTcPPc";
-const SEALED: &str = "SSSRsRsRRsRRs";
+pub const SEALED: &str = "SSSRsRsRRsRRs";
 
-fn enable() -> Change {
+pub fn enable() -> Change {
     Change::new(Verb::Enable, NOUNS)
 }
 
-fn clear() -> Rig {
+pub fn clear() -> Rig {
     let mut world = World::estate(seed());
     // As an account that needs no RSA key logs in, and as its replica was told.
     world.servers[6].channels[0].tls = ChannelTls::default();
@@ -25,7 +26,18 @@ fn clear() -> Rig {
     Rig::on(world)
 }
 
-fn must(rig: &Rig, change: &Change) -> Plan {
+/// With an arbitrator, and a proxy in front of the nodes.
+fn clear_with_more() -> Rig {
+    let mut world = World::beside(World::cluster_with_arbitrator(seed(), 3));
+    let mut proxy = HaProxy::new("edge", 3);
+    for server in world.servers.iter().filter(|server| server.is_by_itself) {
+        proxy.spec.servers.insert(server.spec.name.clone(), vec![]);
+    }
+    world.proxies = vec![proxy];
+    Rig::on(world)
+}
+
+pub fn must(rig: &Rig, change: &Change) -> Plan {
     let operator = Operator::new(rig, "root@long-ago");
     let plan = operator.plan(change).unwrap_or_else(|error| panic!("{change}: {error}"));
     let end = operator.apply(&plan);
@@ -34,7 +46,7 @@ fn must(rig: &Rig, change: &Change) -> Plan {
     plan
 }
 
-fn settled(rig: &Rig) {
+pub fn settled(rig: &Rig) {
     let mut world = rig.shared.borrow_mut();
     let settles_ms = world.settles_ms();
     assert!(world.advance_until(settles_ms, World::is_whole), "{}", world.letters());
@@ -42,7 +54,7 @@ fn settled(rig: &Rig) {
     assert_eq!(world.app.failed, 0, "a drained roll fails no transaction");
 }
 
-fn sealed() -> Rig {
+pub fn sealed() -> Rig {
     let rig = clear();
     must(&rig, &enable());
     rig
@@ -96,7 +108,7 @@ fn a_sealed_estate_has_nothing_to_do() {
     assert_eq!(plan.impact, ["already done; nothing to do"]);
 }
 
-const EVERYTHING: [Fault; 5] =
+pub const EVERYTHING: [Fault; 5] =
     [Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut, Fault::DiskFull];
 
 #[test]
@@ -181,10 +193,8 @@ fn accounts_of_all_parts_must_use_tls_and_need_not_any_more() {
         let open = now.iter().filter(|one| one.tls == server::accounts::AccountTls::None && !one.is_local);
         assert_eq!(open.count(), 0, "n{}: {now:?}", index + 1);
     }
-    let operator = Operator::new(&rig, "root@long-ago");
     must(&rig, &Change::new(Verb::Disable, [Noun::Accounts]));
     assert_eq!(before, (0..9).map(|index| rig.shared.borrow().accounts_on(index)).collect::<Vec<_>>());
-    drop(operator);
     let nobody = server::accounts::AccountName { user: "nobody".into(), host: "%".into() };
     rig.leave_accounts = vec![nobody];
     let refused = Operator::new(&rig, "root@db1").plan(&accounts).expect_err("no such account").to_string();
@@ -245,4 +255,99 @@ fn what_does_not_fit_into_an_estate_is_refused() {
     rig.inventory.retain(|index| *index != 2);
     let text = Operator::new(&rig, "root@db1").plan(&enable()).expect_err("refused").to_string();
     assert!(text.contains("1 members are not in the inventory"), "{text}");
+}
+
+/// The cluster's own: an arbitrator is of its part, and a proxy of which the inventory says that it does not lead to the servers beside the
+/// cluster does not keep them from being restarted.
+#[test]
+fn an_arbitrator_and_a_proxy_are_the_clusters() {
+    let rig = clear_with_more();
+    let before = rig.shared.borrow().letters();
+    let plan = must(&rig, &enable());
+    let of_arbitrator = plan.steps.iter().filter(|step| step.nodes == ["garb1".into()]);
+    let parts: Vec<Option<&str>> = of_arbitrator.map(|step| step.part.as_deref()).collect();
+    assert!(parts.len() >= 3 && parts.iter().all(|part| *part == Some("galera")), "{parts:?}");
+    assert_eq!(rig.shared.borrow().letters(), format!("S{SEALED}"));
+    let told = rig.shared.borrow().proxies[0].told.len();
+    assert!(told >= 12, "two rounds of three nodes are drained and put back: {told}");
+    must(&rig, &Change::new(Verb::Rotate, NOUNS));
+    let plan = must(&rig, &Change::new(Verb::Rotate, [Noun::Ca]));
+    let gate = plan.steps.iter().find(|step| step.id.0 == "R3.look").expect("a gate of all");
+    assert_eq!((gate.nodes.len(), &gate.part), (10, &None));
+
+    let rig = clear_with_more();
+    let operator = Operator::new(&rig, "root@db1");
+    assert!(operator.apply(&operator.plan(&enable()).expect("a plan")).is_complete());
+    assert!(operator.go_on(Some(Direction::Back)).is_complete());
+    settled(&rig);
+    assert_eq!(rig.shared.borrow().letters(), before);
+
+    // One that may lead to a server that nobody would drain there.
+    let rig = clear_with_more();
+    rig.shared.borrow_mut().proxies[0].spec.servers.remove(&model::NodeName::from("n9"));
+    let refused = Operator::new(&rig, "root@db1").plan(&enable()).expect_err("it is refused").to_string();
+    let names_it = refused.contains("n9: it would be restarted without a drain");
+    assert!(names_it && refused.contains("servers = { n9 = [] }") && !refused.contains("n5: "), "{refused}");
+}
+
+/// A larger cluster has steps of its own between the phases, which keep their places.
+#[test]
+fn a_cluster_of_five_is_sealed_with_the_servers_beside_it() {
+    let rig = Rig::on(World::beside(World::cluster(seed(), 5)));
+    let before = rig.shared.borrow().letters();
+    let operator = Operator::new(&rig, "root@db1");
+    let plan = operator.plan(&enable()).expect("a plan");
+    let phases: Vec<&str> = plan.steps.iter().map(|step| step.id.0.split('.').next().unwrap_or("")).collect();
+    assert!(phases.contains(&"E1p"), "{phases:?}");
+    assert!(phases.is_sorted(), "{phases:?}");
+    assert!(operator.apply(&plan).is_complete());
+    settled(&rig);
+    assert_eq!(rig.shared.borrow().letters(), format!("SS{SEALED}"));
+    assert!(operator.go_on(Some(Direction::Back)).is_complete());
+    settled(&rig);
+    assert_eq!(rig.shared.borrow().letters(), before);
+}
+
+/// Given up half way, a new plan leads on from there.
+#[test]
+fn an_abandoned_change_is_told_of_each_part_and_a_new_one_finishes_it() {
+    for moment in ["E2.n4:acting", "E2.n2:verifying", "E3.n7:acting", "E4.n3:acting", "E5.n8:verifying"] {
+        let base = clear();
+        let clean = crate::kill_matrix::rehearse(&base, &enable());
+        let at = clean.instants.iter().position(|instant| instant.moment == moment).expect("a moment");
+        let rig = base.fork(seed());
+        let operator = Operator::new(&rig, "root@db1");
+        let plan = operator.plan(&enable()).expect("a plan");
+        rig.arm(Some((at, Fault::KillSealion)));
+        assert_eq!(operator.apply(&plan), End::Killed, "{moment}");
+        rig.arm(None);
+        let said = rig.shared.borrow().said.len();
+        assert!(operator.abandon().is_complete(), "{moment}");
+        let said = rig.shared.borrow().said[said..].join("\n");
+        for part in ["n1: ", "speaks ", "n4: clients ", "replicates from "] {
+            assert!(said.contains(part), "{moment} {part}: {said}");
+        }
+        rig.shared.borrow_mut().advance(70_000);
+        let end =
+            operator.apply(&operator.plan(&enable()).unwrap_or_else(|error| panic!("{moment}: {error}")));
+        assert!(end.is_complete(), "{moment}: {end:?}");
+        settled(&rig);
+        assert_eq!(rig.shared.borrow().letters(), SEALED, "{moment}");
+    }
+}
+
+/// A new server joins the cluster of a sealed estate, and nobody else is touched.
+#[test]
+fn a_server_joins_the_cluster_of_an_estate() {
+    let mut rig = Rig::on(World::beside(World::with_spare(seed(), 3)));
+    rig.inventory.retain(|index| *index != 3);
+    must(&rig, &enable());
+    rig.inventory.insert(3, 3);
+    rig.shared.borrow_mut().stops.clear();
+    let plan = must(&rig, &Change::join("n4".into()));
+    assert!(plan.steps.iter().all(|step| step.part.as_deref() != Some("replication")));
+    assert_eq!(rig.shared.borrow().stops, [0; 0]);
+    assert!(rig.shared.borrow().letters().starts_with("SSSSRs"), "{}", rig.shared.borrow().letters());
+    assert!(Operator::new(&rig, "root@long-ago").go_on(Some(Direction::Back)).is_complete());
+    assert!(rig.shared.borrow().letters().starts_with("SSS-Rs"), "{}", rig.shared.borrow().letters());
 }

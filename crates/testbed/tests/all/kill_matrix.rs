@@ -122,7 +122,7 @@ pub fn rehearse(base: &Rig, change: &Change) -> Clean {
 }
 
 /// Each member has a leaf of the CA that signs now, and at the end of a rollover nobody trusts another one.
-fn not_of_our_ca(rig: &Rig, world: &World, wish: Direction) -> Vec<String> {
+pub fn not_of_our_ca(rig: &Rig, world: &World, wish: Direction) -> Vec<String> {
     let ca = std::fs::read(rig.ca_dir().join("ca.pem")).expect("there");
     let mut wrong = Vec::new();
     for server in &world.servers {
@@ -136,7 +136,11 @@ fn not_of_our_ca(rig: &Rig, world: &World, wish: Direction) -> Vec<String> {
         if trust::chain_ok(&cert, &ca, world.unix_s()).is_err() {
             wrong.push(format!("the leaf of {} is not of the CA that signs now", server.name()));
         }
-        let trusted = trust::bundle::fingerprints(&trusted).expect("certificates");
+        // What is over serves nobody, whoever still has it in memory.
+        let ends = trust::inspect(&trusted).expect("certificates").into_iter().map(|one| one.not_after_unix);
+        let trusted = trust::bundle::fingerprints(&trusted).expect("certificates").into_iter().zip(ends);
+        let trusted: Vec<String> =
+            trusted.filter(|(_, end)| *end > world.unix_s()).map(|(print, _)| print).collect();
         let signs = trust::bundle::fingerprints(&ca).expect("a certificate");
         if wish == Direction::Forward && trusted != signs {
             wrong.push(format!("{} trusts another CA too", server.name()));

@@ -5,8 +5,8 @@
 //! is in [`super::lab_replicas`].
 
 use model::{Change, Noun, Verb};
-use server::ChannelTls;
 use server::accounts::AccountTls;
+use server::{ChannelTls, LiveSetting};
 use testbed::sim::channels::{RETRY_MS, Receiver};
 use testbed::sim::{Operator, Rig, World};
 use trust::{Ca, CaSpec, KeyKind};
@@ -376,4 +376,28 @@ fn a_tls_version_that_is_empty_would_stop_the_reload_and_is_refused_before() {
         "{why}"
     );
     assert_eq!(rig.shared.borrow().letters(), "TTcTu", "nothing was changed");
+}
+
+/// Found by an outsider: a replica came back writable, and nobody had been told.
+#[test]
+fn what_was_set_live_in_a_server_that_is_restarted_is_refused_or_told() {
+    let rig = mariadb();
+    let set = |name: &str, value: &str| LiveSetting {
+        name: name.into(),
+        value: value.into(),
+        default: Some("OFF".into()),
+    };
+    rig.shared.borrow_mut().servers[1].live_settings = vec![set("slow_query_log", "ON")];
+    let told = impact(&rig, &enable(Noun::OF_REPLICAS));
+    assert!(told.contains("n2: slow_query_log=ON was set live, and a restart makes it OFF"), "{told}");
+    rig.shared.borrow_mut().servers[1].live_settings = vec![set("read_only", "ON")];
+    let why = refused(&rig, &enable(Noun::OF_REPLICAS));
+    assert!(
+        why.contains("n2") && why.contains("read_only was set live, and a restart would lose it"),
+        "{why}"
+    );
+    // Where nothing is restarted nothing is lost.
+    let rig = mysql();
+    rig.shared.borrow_mut().servers[1].live_settings = vec![set("read_only", "ON")];
+    must(&rig, &enable(Noun::OF_REPLICAS));
 }

@@ -9,12 +9,11 @@ pub mod live_and_file;
 mod members;
 mod own_settings;
 mod ports;
-pub mod set_live;
 mod sst_method;
 
 use crate::preflight::{
     Cause, Check, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
-    service_commands, tls_library, trust_files, unreadable_options,
+    service_commands, set_live, tls_library, trust_files, unreadable_options,
 };
 
 /// Before a server joins.

@@ -43,6 +43,18 @@ enum Loss {
     Told(String),
 }
 
+impl Loss {
+    fn problem(self, name: &NodeName) -> Option<Problem> {
+        let Self::Refused(setting, then) = self else { return None };
+        Some(problem(
+            name,
+            format!("{} was set live, and a restart would lose it", setting.name),
+            format!("it is {} now, and would be {then}", setting.value),
+            "put the live value into the option file, or set it live to what the file gives; then plan again",
+        ))
+    }
+}
+
 fn losses(world: &mut World<'_>, name: &NodeName) -> Result<Vec<Loss>, NodeError> {
     let Ok(node) = world.node(name) else { return Ok(vec![]) };
     let settings = node.live_settings()?;
@@ -96,16 +108,18 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 continue;
             }
         };
-        for loss in losses {
-            if let Loss::Refused(setting, then) = loss {
-                problems.push(problem(
-                    name,
-                    format!("{} was set live, and a restart would lose it", setting.name),
-                    format!("it is {} now, and would be {then}", setting.value),
-                    "put the live value into the option file, or set it live to what the file gives; then plan again",
-                ));
-            }
-        }
+        problems.extend(losses.into_iter().filter_map(|loss| loss.problem(name)));
+    }
+    problems
+}
+
+/// What stands against a restart of these.
+pub fn refused(world: &mut World<'_>, restarted: &BTreeSet<NodeName>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for name in restarted {
+        // What cannot be read is told.
+        let losses = losses(world, name).unwrap_or_default();
+        problems.extend(losses.into_iter().filter_map(|loss| loss.problem(name)));
     }
     problems
 }
