@@ -83,20 +83,19 @@ fn of_mariadb(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     }
     asking.note(&facts::rest::NEW_TABLES_ENCRYPTED, new_tables, &how);
     // Its name is stored beside the variables that it brings.
-    let (encrypted, counter_mode) = match asking.view.variable("file_key_management_filename") {
-        None => (Value::Absent, Value::Absent),
-        Some(_) => {
-            let of = |name: &str, is_good: fn(&str) -> bool| {
-                asking.view.variable(name).map_or_else(
-                    || Value::Unknown(format!("the server has no {name}")),
-                    |text| Value::Bool(is_good(text)),
-                )
-            };
-            (
-                of("file_key_management_filekey", |text| !text.is_empty()),
-                of("file_key_management_encryption_algorithm", |text| text.eq_ignore_ascii_case("aes_ctr")),
+    let (encrypted, counter_mode) = if asking.view.variable("file_key_management_filename").is_none() {
+        (Value::Absent, Value::Absent)
+    } else {
+        let of = |name: &str, is_good: fn(&str) -> bool| {
+            asking.view.variable(name).map_or_else(
+                || Value::Unknown(format!("the server has no {name}")),
+                |text| Value::Bool(is_good(text)),
             )
-        }
+        };
+        (
+            of("file_key_management_filekey", |text| !text.is_empty()),
+            of("file_key_management_encryption_algorithm", |text| text.eq_ignore_ascii_case("aes_ctr")),
+        )
     };
     asking.note(&facts::rest::FILE_KEY_ENCRYPTED, encrypted, &variable_says("file_key_management_filekey"));
     let how = variable_says("file_key_management_encryption_algorithm");

@@ -286,7 +286,7 @@ impl FixStep {
             sql: fix.sql.clone(),
             option_lines: vec![],
             needs_restart: false,
-            to_fill: fix.sql.iter().flat_map(|sql| to_fill(sql)).collect(),
+            to_fill: fix.sql.iter().filter_map(|sql| to_fill(sql)).collect(),
             decide: fix.decide.into_iter().collect(),
             waits_for: vec![],
             mends: vec![mends],
