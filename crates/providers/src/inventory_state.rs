@@ -29,8 +29,8 @@ pub(crate) fn of(world: &World<'_>) -> InventoryState {
         let keys = [("socket", hash(&spec.socket)), ("servers", hash(&spec.servers))];
         (format!("proxy {}", spec.name), named(keys))
     });
-    // Which CA signs, and that none does yet.
-    let signs = trust::Rollover::current_sha256(&world.authority.dir).unwrap_or_default();
+    // Which CA signs, that none does yet, or that this cannot be read.
+    let signs = trust::Rollover::current_sha256(&world.authority.dir).map_err(|error| error.to_string());
     let ca = (
         "the CA".to_owned(),
         named([("ca_dir", hash(&world.authority.dir)), ("its certificate", hash(&signs))]),

@@ -37,8 +37,8 @@ pub fn drafts(world: &mut World<'_>) -> Result<Vec<ArbitratorDraft>, PlanError> 
 /// The states that a round leads through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum To {
-    /// Takes cleartext and TLS.
-    Either,
+    /// Takes cleartext and TLS; in a cluster so large that it waits longer meanwhile, or not.
+    Either { waits: bool },
     /// Takes TLS only.
     Tls,
     /// Takes cleartext only.
@@ -48,7 +48,7 @@ pub enum To {
 impl To {
     fn letter(self) -> char {
         match self {
-            Self::Either => 'D',
+            Self::Either { .. } => 'D',
             Self::Tls => 'S',
             Self::Plain => 'P',
         }
@@ -56,7 +56,7 @@ impl To {
 
     fn title(self) -> &'static str {
         match self {
-            Self::Either => "accepts cleartext and TLS from nodes; restart",
+            Self::Either { .. } => "accepts cleartext and TLS from nodes; restart",
             Self::Tls => "accepts only TLS from nodes; restart",
             Self::Plain => "uses cleartext only; restart",
         }
@@ -66,28 +66,27 @@ impl To {
     fn begins_at(self, letter: char) -> bool {
         match self {
             // Who is strict stays so on the way up, and comes from there on the way down.
-            Self::Either => letter == 'P',
+            Self::Either { .. } => letter == 'P',
             Self::Tls => letter != 'S',
             Self::Plain => letter != 'P',
         }
     }
 }
 
-/// One arbitrator's restart, in a plan that leads it to `to`; `is_down` says that the way leads out of TLS, `waits` that the
-/// cluster is so large that it waits longer meanwhile.
+/// One arbitrator's restart, in a plan that leads it to `to`; `is_down` says that the way leads out of TLS.
 pub fn round(
     builder: &mut Builder,
     prefix: &str,
     draft: &mut ArbitratorDraft,
     to: To,
-    (is_down, waits): (bool, bool),
+    is_down: bool,
 ) -> Result<(), PlanError> {
     let before = draft.letter;
-    let changes = to.begins_at(before) || (is_down && to == To::Either && before == 'S');
+    let changes = to.begins_at(before) || (is_down && matches!(to, To::Either { .. }) && before == 'S');
     let mut edits = Vec::new();
     if changes {
         match to {
-            To::Either => {
+            To::Either { waits } => {
                 for (key, file) in
                     [("socket.ssl_key", KEY_FILE), ("socket.ssl_cert", CERT_FILE), ("socket.ssl_ca", CA_FILE)]
                 {

@@ -9,7 +9,7 @@
 //!
 //! Members whose addresses all others have in their own configuration were never met in this way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use model::NodeName;
 use server::NodeSpec;
@@ -21,17 +21,20 @@ use crate::world::World;
 /// By how many other nodes' `wsrep_cluster_address` a node is not named, of those of which it is at least one.
 pub fn unnamed(world: &World<'_>, drafts: &[Draft]) -> BTreeMap<NodeName, usize> {
     let specs: Vec<NodeSpec> = world.nodes.iter().map(|node| node.spec().clone()).collect();
-    let addresses: Vec<(&NodeName, Vec<&str>)> = drafts
+    // A thousand lists of a thousand addresses are not read through for each node.
+    let addresses: Vec<(&NodeName, HashSet<String>)> = drafts
         .iter()
-        .map(|draft| (&draft.name, members(draft.view.variable("wsrep_cluster_address").unwrap_or_default())))
+        .map(|draft| {
+            let hosts = members(draft.view.variable("wsrep_cluster_address").unwrap_or_default());
+            let plain = hosts.into_iter().map(|host| host.trim_matches(['[', ']']).to_ascii_lowercase());
+            (&draft.name, plain.collect())
+        })
         .collect();
-    let is_named_by = |spec: &NodeSpec, hosts: &[&str]| {
-        let mut names = std::iter::once(&spec.address).chain(&spec.names);
-        names.any(|name| hosts.iter().any(|host| host.trim_matches(['[', ']']).eq_ignore_ascii_case(name)))
-    };
     let count = |spec: &NodeSpec| {
+        let own: Vec<String> =
+            std::iter::once(&spec.address).chain(&spec.names).map(|name| name.to_ascii_lowercase()).collect();
         let others = addresses.iter().filter(|(name, _)| **name != spec.name);
-        others.filter(|(_, hosts)| !is_named_by(spec, hosts)).count()
+        others.filter(|(_, hosts)| !own.iter().any(|name| hosts.contains(name))).count()
     };
     let counted = specs.iter().map(|spec| (spec.name.clone(), count(spec)));
     counted.filter(|(_, count)| *count > 0).collect()

@@ -138,20 +138,14 @@ pub fn begin(
     all: &BTreeMap<NodeName, Patience>,
     no_op: bool,
 ) -> Result<(), PlanError> {
-    for draft in drafts {
-        let Some(patience) = all.get(&draft.name) else { continue };
-        let mut edits = vec![];
-        if !no_op {
-            for (key, value) in &patience.meanwhile {
-                draft.options.set(key, value);
-            }
-            edits.push(draft.set_options());
+    let set = |draft: &mut Draft, patience: &Patience| {
+        for (key, value) in &patience.meanwhile {
+            draft.options.set(key, value);
         }
-        let title =
-            format!("{} waits longer for members that it does not hear, without a restart", draft.name);
-        step(builder, (prefix, no_op, title), draft, edits, [&patience.before, &patience.text()])?;
-    }
-    Ok(())
+    };
+    each(builder, (prefix, no_op, "suspects silent members later"), drafts, all, set, |patience| {
+        [patience.before.clone(), patience.text()]
+    })
 }
 
 /// As long as their option files say, and these as they were.
@@ -162,20 +156,43 @@ pub fn end(
     all: &BTreeMap<NodeName, Patience>,
     no_op: bool,
 ) -> Result<(), PlanError> {
+    let set_back = |draft: &mut Draft, patience: &Patience| {
+        for (key, own) in &patience.own {
+            match own {
+                Some(own) => draft.options.set(key, own),
+                None => draft.options.remove(key),
+            }
+        }
+    };
+    each(
+        builder,
+        (prefix, no_op, "suspects silent members as soon as before"),
+        drafts,
+        all,
+        set_back,
+        |patience| [patience.text(), patience.after.clone()],
+    )
+}
+
+/// A step for each node that waits: its file, and the options of the running server before and after.
+fn each(
+    builder: &mut Builder,
+    (prefix, no_op, what): (&str, bool, &str),
+    drafts: &mut [Draft],
+    all: &BTreeMap<NodeName, Patience>,
+    write: impl Fn(&mut Draft, &Patience),
+    live: impl Fn(&Patience) -> [String; 2],
+) -> Result<(), PlanError> {
     for draft in drafts {
         let Some(patience) = all.get(&draft.name) else { continue };
         let mut edits = vec![];
         if !no_op {
-            for (key, own) in &patience.own {
-                match own {
-                    Some(own) => draft.options.set(key, own),
-                    None => draft.options.remove(key),
-                }
-            }
+            write(draft, patience);
             edits.push(draft.set_or_unset_options());
         }
-        let title = format!("{} waits for members as long as before, without a restart", draft.name);
-        step(builder, (prefix, no_op, title), draft, edits, [&patience.text(), &patience.after])?;
+        let title = format!("{} {what}, without a restart", draft.name);
+        let [before, after] = live(patience);
+        step(builder, (prefix, no_op, title), draft, edits, [&before, &after])?;
     }
     Ok(())
 }

@@ -182,15 +182,15 @@ fn impact(steps: &[Step], nodes: usize, voters: &[NodeName], hasty: bool) -> Vec
     }
     if hasty && does(&|step| step.kind == "round" && step.params["after"] == "D") {
         impact.push(
-            "an arbitrator has timeouts of its own (evs.… in its options), so the nodes keep theirs: under load a node may be non-Primary for some \
-             seconds while another one starts"
+            "an arbitrator would not wait as long as the nodes (it has evs.… timeouts of its own, or is dynamic already), so they keep theirs: \
+             under load a node may be non-Primary for some seconds while another one starts"
                 .into(),
         );
     }
     if does(&|step| step.kind == "patience") {
         impact.push(
-            "until the change has ended, nodes wait 15 s for a member that they do not hear (evs.suspect_timeout): a server that fails \
-             meanwhile holds up writes so long"
+            "until the change has ended, nodes wait 15 s before they suspect a silent member (evs.suspect_timeout): a server that fails \
+             meanwhile stalls writes for that long"
                 .into(),
         );
     }
@@ -275,7 +275,7 @@ fn enable(
         // Before the first node is dynamic, as it is the last one to be strict: it waits as long as they do.
         let is_early = strict_before_nodes(drafts);
         for voter in voters.iter_mut() {
-            arbitrators::round(builder, "E2", voter, To::Either, (is_early, !waits.is_empty()))?;
+            arbitrators::round(builder, "E2", voter, To::Either { waits: !waits.is_empty() }, is_early)?;
         }
     }
     if galera || clients {
@@ -339,7 +339,7 @@ fn enable(
     }
     if galera {
         for voter in voters.iter_mut() {
-            arbitrators::round(builder, "E4", voter, To::Tls, (false, false))?;
+            arbitrators::round(builder, "E4", voter, To::Tls, false)?;
         }
     }
     patience::end(builder, "E4p", drafts, &waits, is_done)?;
@@ -386,7 +386,7 @@ fn again(
     let on_the_way_back = way == Way::Up;
     let title = |name: &NodeName, what: &str| {
         let when = if on_the_way_back { "before an undo: " } else { "" };
-        format!("{when}{name}{what} has its address told anew; restart")
+        format!("{when}{name}{what} makes the others learn its address again; restart")
     };
     let told: Vec<&mut Draft> = gossip::in_order(drafts, unnamed, Way::Up)
         .into_iter()
@@ -482,7 +482,7 @@ fn disable(
     if galera {
         // First of all here, and so the last one in an undo: see `strict_before_nodes`.
         for voter in voters.iter_mut() {
-            arbitrators::round(builder, "D1", voter, To::Either, (true, !waits.is_empty()))?;
+            arbitrators::round(builder, "D1", voter, To::Either { waits: !waits.is_empty() }, true)?;
         }
         let unnamed = gossip::unnamed(world, drafts);
         for draft in gossip::in_order(drafts, &unnamed, Way::Down) {
@@ -540,7 +540,7 @@ fn disable(
     }
     if galera {
         for voter in voters.iter_mut() {
-            arbitrators::round(builder, "D2", voter, To::Plain, (true, false))?;
+            arbitrators::round(builder, "D2", voter, To::Plain, true)?;
         }
     }
     patience::end(builder, "D2p", drafts, &waits, is_done)?;

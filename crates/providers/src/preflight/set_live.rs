@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use model::{NodeName, Verb};
+use model::{NodeName, Plan, Verb};
 use server::{AfterRestart, LiveSetting, NodeError};
 
 use super::{Problem, Seen, problem, unreadable_options};
+use crate::replication::steps::restart::RESTART;
+use crate::steps::StepKind;
 use crate::world::World;
 
 /// Compared by other checks (`live-and-file`), or sealion's own.
@@ -94,34 +96,30 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             problems.push(unreadable_options(name, &error));
             continue;
         }
-        let losses = match losses(world, name) {
-            Ok(losses) => losses,
-            // A restart could lose what makes it the node that it is.
-            Err(error) => {
-                problems.push(problem(
-                    name,
-                    "what was set live, and a restart would lose, cannot be determined",
-                    error.to_string(),
-                    "let the inventory's account read information_schema.SYSTEM_VARIABLES (MySQL: \
-                     performance_schema.variables_info), then plan again",
-                ));
-                continue;
-            }
-        };
-        problems.extend(losses.into_iter().filter_map(|loss| loss.problem(name)));
+        problems.extend(of_node(world, name));
     }
     problems
 }
 
-/// What stands against a restart of these.
-pub fn refused(world: &mut World<'_>, restarted: &BTreeSet<NodeName>) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for name in restarted {
-        // What cannot be read is told.
-        let losses = losses(world, name).unwrap_or_default();
-        problems.extend(losses.into_iter().filter_map(|loss| loss.problem(name)));
+fn of_node(world: &mut World<'_>, name: &NodeName) -> Vec<Problem> {
+    match losses(world, name) {
+        Ok(losses) => losses.into_iter().filter_map(|loss| loss.problem(name)).collect(),
+        // A restart could lose what makes it the node that it is.
+        Err(error) => vec![problem(
+            name,
+            "what was set live, and a restart would lose, cannot be determined",
+            error.to_string(),
+            "let the inventory's account read information_schema.SYSTEM_VARIABLES (MySQL: \
+             performance_schema.variables_info), then plan again",
+        )],
     }
-    problems
+}
+
+/// What stands against the restarts of servers outside of Galera, which not every change has: its plan says which.
+pub fn look(world: &mut World<'_>, plan: &Plan) -> (Vec<Problem>, Vec<String>) {
+    let restarts = plan.steps.iter().filter(|step| !step.no_op && step.kind == RESTART.kind());
+    let names: BTreeSet<NodeName> = restarts.flat_map(|step| step.nodes.clone()).collect();
+    (names.iter().flat_map(|name| of_node(world, name)).collect(), vec![])
 }
 
 /// What the plan tells of nodes that it restarts.

@@ -396,6 +396,15 @@ fn what_was_set_live_in_a_server_that_is_restarted_is_refused_or_told() {
         why.contains("n2") && why.contains("read_only was set live, and a restart would lose it"),
         "{why}"
     );
+    {
+        let servers = &mut rig.shared.borrow_mut().servers;
+        servers[2].live_settings = servers[1].live_settings.clone();
+        servers[0].hides_live_settings = true;
+    }
+    let why = refused(&rig, &enable(Noun::OF_REPLICAS));
+    for word in ["n2: read_only was set live", "n3: read_only was set live", "n1: what was set live"] {
+        assert!(why.contains(word), "{word}: {why}");
+    }
     // Where nothing is restarted nothing is lost.
     let rig = mysql();
     rig.shared.borrow_mut().servers[1].live_settings = vec![set("read_only", "ON")];

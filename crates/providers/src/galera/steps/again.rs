@@ -148,6 +148,6 @@ impl StepKind for Again {
             None => arbitrator::is_counted(world, &name, 0)?,
         }
         forget(world, &name)?;
-        Ok("the others know it by its new address".into())
+        Ok("restarted among dynamic members, which have learned its address again".into())
     }
 }
