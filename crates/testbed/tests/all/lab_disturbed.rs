@@ -34,6 +34,7 @@ const START_AGAIN: Duration = Duration::from_secs(25);
 const COMMAND_S_MAX: u64 = 600;
 const BOOTSTRAP_AGAIN: Duration = Duration::from_secs(20);
 const BOOTSTRAP: &str = "SET GLOBAL wsrep_provider_options='pc.bootstrap=YES'";
+const LINES_OF_EACH: usize = 25;
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
 /// Room for the journals of an hour.
 const DISK_BYTES: usize = 64 << 20;
@@ -353,8 +354,29 @@ impl Stage {
                 })
                 .then_some(())
         });
-        assert!(whole.is_some(), "the cluster is not whole:\n{}", self.log.borrow().join("\n"));
+        assert!(
+            whole.is_some(),
+            "the cluster is not whole:\n{}\n{}",
+            self.log.borrow().join("\n"),
+            self.told_of_each()
+        );
         self.has_hit.set(false);
+    }
+
+    /// What is known of each node, in few lines: where the tests run unattended, only what the panic says is kept.
+    fn told_of_each(&self) -> String {
+        let told = |node: &&str| {
+            let status = ["wsrep_cluster_status", "wsrep_cluster_size", "wsrep_local_state_comment"]
+                .map(|name| self.lab.status_of(node, name).unwrap_or_else(|| "no answer".into()))
+                .join(", ");
+            let socket = self.lab.node_dir(node).join("run/s").exists();
+            let log = self.lab.log(node);
+            let lines: Vec<&str> = log.lines().filter(|line| !line.contains("Aborted connection")).collect();
+            let last = lines[lines.len().saturating_sub(LINES_OF_EACH)..].join("\n");
+            let files = std::fs::read_to_string(self.lab.galera_cnf(node)).unwrap_or_default();
+            format!("{node}: pid {:?}, socket {socket}, {status}\n{last}\n{files}", self.pid(node))
+        };
+        NODES.iter().map(told).collect::<Vec<_>>().join("\n")
     }
 
     /// The node with the newest writes of those that answer, if all of them say that there is no quorum. One on its way up answers

@@ -450,7 +450,10 @@ fn servers(lab: &RealLab) {
     lab.now("a server without Galera");
     control.stop("n3").expect("it stops");
     control.start("n3", &["--wsrep-on=OFF", "--wsrep-provider=none"], Wait::Socket).expect("it starts");
-    enable_refused(lab, &["n3:", "not part of a Galera cluster"]);
+    enable_refused(
+        lab,
+        &["n3:", "it runs outside of the Galera cluster, and its option files make it a node of one"],
+    );
     control.stop("n3").expect("it stops");
     control.start("n3", &[], Wait::Nothing).expect("it starts");
     lab.all_synced(at_most);
