@@ -345,13 +345,13 @@ fn end_after_days(now_unix: i64, valid_days: u32) -> Result<i64> {
     Ok(now_unix.saturating_add(i64::from(valid_days) * SECONDS_PER_DAY))
 }
 
-fn common_name(text: &str) -> Result<X509Name> {
+pub(crate) fn common_name(text: &str) -> Result<X509Name> {
     let mut name = X509Name::builder()?;
     name.append_entry_by_nid(Nid::COMMONNAME, text)?;
     Ok(name.build())
 }
 
-fn check_common_name(name: &str) -> Result<()> {
+pub(crate) fn check_common_name(name: &str) -> Result<()> {
     let chars = name.chars().count();
     if (1..=COMMON_NAME_CHARS_MAX).contains(&chars) && !name.chars().any(char::is_control) {
         return Ok(());
@@ -365,7 +365,7 @@ fn check_common_name(name: &str) -> Result<()> {
     ))
 }
 
-fn check_dns(name: &str) -> Result<()> {
+pub(crate) fn check_dns(name: &str) -> Result<()> {
     let host = name.strip_prefix("*.").unwrap_or(name);
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -381,7 +381,7 @@ fn check_dns(name: &str) -> Result<()> {
     ))
 }
 
-fn check_passphrase(passphrase: &SecretString) -> Result<()> {
+pub(crate) fn check_passphrase(passphrase: &SecretString) -> Result<()> {
     let bytes = passphrase.expose_secret().len();
     if (1..=PASSPHRASE_BYTES_MAX).contains(&bytes) {
         return Ok(());
@@ -415,7 +415,7 @@ pub(crate) fn make_private_dir(dir: &Path) -> Result<()> {
     }
 }
 
-fn pem_text(cert: &X509) -> Result<String> {
+pub(crate) fn pem_text(cert: &X509) -> Result<String> {
     let pem = cert.to_pem()?;
     String::from_utf8(pem)
         .map_err(|_| TrustError::NotACertificate { why: "OpenSSL wrote a PEM that is no text".to_owned() })

@@ -12,6 +12,7 @@ pub mod bundle;
 mod ca;
 mod chain;
 mod der;
+mod elsewhere;
 mod error;
 pub mod file;
 mod inspect;
@@ -20,6 +21,7 @@ mod rollover;
 
 pub use ca::{CA_CERT_FILE, CA_KEY_FILE, CLOCK_SKEW_S, Ca, CaSpec, Leaf, LeafSpec, VALID_DAYS_MAX};
 pub use chain::{chain_ok, server_chain_ok, system_bundle};
+pub use elsewhere::{Elsewhere, Imported, Request, Signer, import, request};
 pub use error::{Result, TrustError};
 pub use inspect::{CertificateInfo, PEM_BYTES_MAX, inspect, inspect_der};
 pub use key::{KeyKind, RSA_BITS_MAX, RSA_BITS_MIN, generate_passphrase, pair_matches};

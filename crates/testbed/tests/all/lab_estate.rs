@@ -9,7 +9,7 @@ use std::time::Duration;
 use model::{Clock, SystemClock};
 use serde_json::Value;
 use testbed::real::foreign_tls::Port;
-use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot, wait_for};
+use testbed::real::{LabSpec, Program, RealLab, RealWriters, lab_slot, wait_for};
 
 /// Who replicates from whom.
 const CHANNELS: [(&str, &str); 3] = [("n1", "n4"), ("n5", "n6"), ("n7", "n8")];
@@ -18,7 +18,7 @@ const SPEAKS_MAX: Duration = Duration::from_secs(20);
 const CATCHES_UP_MAX: Duration = Duration::from_secs(90);
 
 /// Each link that carries rows, with what was seen of it. The control of its capture was seen, and nothing was dropped.
-fn links(look: &Value) -> BTreeMap<String, String> {
+pub fn links(look: &Value) -> BTreeMap<String, String> {
     let links =
         look["links"].as_array().expect("links").iter().filter(|link| link["link"]["kind"] != "client");
     let of = |link: &Value| {
@@ -35,14 +35,14 @@ fn links(look: &Value) -> BTreeMap<String, String> {
     links.map(of).collect()
 }
 
-fn all_links(seen: &str) -> BTreeMap<String, String> {
+pub fn all_links(seen: &str) -> BTreeMap<String, String> {
     let galera = ["galera n1-n2", "galera n1-n3", "galera n2-n3"].map(str::to_owned);
     let channels = CHANNELS.map(|(source, replica)| format!("replication {source}-{replica}"));
     galera.into_iter().chain(channels).map(|link| (link, seen.to_owned())).collect()
 }
 
 /// As each server tells it.
-fn clients(look: &Value) -> Vec<&str> {
+pub fn clients(look: &Value) -> Vec<&str> {
     let of = |node: &'_ Value| {
         node["rows"].as_array().expect("rows").iter().position(|row| row["what"] == "client")
     };
@@ -65,10 +65,10 @@ fn replicates(lab: &RealLab, replica: &str) -> bool {
 }
 
 /// Writers in every part.
-struct Writers<'l>([(&'static str, RealWriters<'l>); 3]);
+pub struct Writers<'l>([(&'static str, RealWriters<'l>); 3]);
 
 impl<'l> Writers<'l> {
-    fn start(lab: &'l RealLab) -> Self {
+    pub fn start(lab: &'l RealLab) -> Self {
         Self([
             ("galera", RealWriters::start_in_part(lab, &["n1", "n2", "n3"], &["n1", "n2", "n3", "n4"])),
             ("mysql", RealWriters::start_in_part(lab, &["n5"], &["n5", "n6"])),
@@ -78,7 +78,7 @@ impl<'l> Writers<'l> {
 
     /// What was acknowledged is everywhere, and nothing failed but where that may be.
     #[track_caller]
-    fn lost_nothing(self, may_fail: &[&str]) {
+    pub fn lost_nothing(self, may_fail: &[&str]) {
         for (part, writers) in self.0 {
             let outcome = writers.stop_and_audit();
             assert!(outcome.acknowledged > 100, "{part}: {outcome:?}");
@@ -87,17 +87,17 @@ impl<'l> Writers<'l> {
     }
 }
 
-const MEMBERS: [&str; 3] = ["n1", "n2", "n3"];
-const BESIDE: [&str; 5] = ["n4", "n5", "n6", "n7", "n8"];
+pub const MEMBERS: [&str; 3] = ["n1", "n2", "n3"];
+pub const BESIDE: [&str; 5] = ["n4", "n5", "n6", "n7", "n8"];
 
 /// Of these servers: another one after a restart.
-fn pids(lab: &RealLab, nodes: &[&str]) -> Vec<Value> {
+pub fn pids(lab: &RealLab, nodes: &[&str]) -> Vec<Value> {
     let status = lab.lab(&["status", "--format", "json"]).exits(0).json();
     nodes.iter().map(|node| status["nodes"][*node].clone()).collect()
 }
 
 /// The leaf that lies on each server.
-fn serials(lab: &RealLab) -> Vec<String> {
+pub fn serials(lab: &RealLab) -> Vec<String> {
     let serial = |node: &str| {
         let cert = std::fs::read(lab.tls_dir(node).join("node-cert.pem")).expect("placed");
         trust::inspect(&cert).expect("a certificate").remove(0).serial_hex
@@ -106,7 +106,7 @@ fn serials(lab: &RealLab) -> Vec<String> {
 }
 
 #[track_caller]
-fn all_replicate(lab: &RealLab) {
+pub fn all_replicate(lab: &RealLab) {
     for (_, replica) in CHANNELS {
         let back = wait_for(CATCHES_UP_MAX, || replicates(lab, replica).then_some(()));
         assert!(back.is_some(), "{replica} does not replicate");
@@ -166,6 +166,26 @@ fn certificates_and_the_ca_are_replaced(lab: &RealLab) {
     assert_eq!(serials(lab), first);
     for file in stolen.iter().chain(&new) {
         std::fs::remove_file(file).expect("ours");
+    }
+}
+
+/// An application that uses a driver of somebody else, in cleartext, is found with the lines for that driver. MariaDB does not tell drivers
+/// where its performance schema is off.
+fn an_owner_is_told_what_to_write(lab: &RealLab) {
+    lab.now("an application in cleartext again, with another driver");
+    let address = lab.file().node("n5").expect("a node").address;
+    let login = lab.dir.join("app.cnf");
+    let asks = format!(
+        "while :; do mariadb --defaults-file={} --protocol=tcp --skip-ssl -h {address} -e 'SELECT SLEEP(0.2)' || exit; done",
+        login.display()
+    );
+    let mut command = lab.command(lab.exec_of_applications());
+    command.args(["timeout", "60", "bash", "-c", &asks]);
+    let application = Program::start(command);
+    let told = lab.run(&["watch-clients", "--for", "4s"]);
+    let ended = application.interrupt(SPEAKS_MAX);
+    for word in ["libmariadb", "next: mariadb CLI", "ssl-verify-server-cert", "ca.pem"] {
+        assert!(told.stdout.contains(word), "{word}: {told}\n{ended}");
     }
 }
 
@@ -229,4 +249,5 @@ fn an_estate_is_sealed_by_one_plan_and_taken_back() {
     all_replicate(&lab);
     let look = lab.look(true);
     assert_eq!(links(&look), all_links("plain"), "{look:#}");
+    an_owner_is_told_what_to_write(&lab);
 }

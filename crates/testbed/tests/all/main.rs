@@ -20,6 +20,7 @@ mod lab_demo;
 mod lab_disturbed;
 mod lab_elsewhere;
 mod lab_estate;
+mod lab_estate_kills;
 mod lab_hosts;
 mod lab_hosts_kills;
 mod lab_hosts_secrets;
