@@ -8,5 +8,6 @@ pub mod gates;
 pub mod history;
 mod journals;
 pub mod lease;
+pub mod requests;
 pub mod roll;
 pub mod unfinished;

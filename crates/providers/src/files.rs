@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use change::StepError;
 use model::NodeName;
 use secrecy::ExposeSecret;
-use server::WriteMember;
 use server::arbitrator::owner_file;
-use trust::{Ca, LeafSpec};
+use server::{NodeSpec, WriteMember};
+use trust::{KeyKind, LeafSpec, Signer};
 
 pub use server::node::{CA_FILE, CERT_FILE, KEY_FILE};
 
@@ -20,13 +20,10 @@ use crate::world::World;
 
 pub const PEM_BYTES_MAX: u64 = 1024 * 1024;
 
-/// A new leaf of the cluster's CA for `name`, with its address and further names as SANs.
-pub fn issue(world: &mut World<'_>, name: &NodeName) -> Result<(trust::Leaf, String), StepError> {
-    clocks_are_right(world, name)?;
-    let ca = Ca::open(&world.authority.dir, &world.authority.passphrase).map_err(fail)?;
-    let (key, leaf_days, now) = (world.authority.key, world.authority.leaf_days, world.unix_s());
-    let spec = world.member(name)?.spec().clone();
-    let mut dns = vec![name.to_string()];
+/// What the certificate of a member must hold: its address and further names as SANs.
+#[must_use]
+pub fn leaf_spec(spec: &NodeSpec, key: KeyKind, valid_days: u32) -> LeafSpec {
+    let mut dns = vec![spec.name.to_string()];
     let mut ips = Vec::new();
     for word in std::iter::once(&spec.address).chain(&spec.names) {
         match word.parse::<IpAddr>() {
@@ -36,21 +33,25 @@ pub fn issue(world: &mut World<'_>, name: &NodeName) -> Result<(trust::Leaf, Str
     }
     dns.push("localhost".into());
     dns.dedup();
-    let leaf = ca
-        .issue(
-            &LeafSpec {
-                common_name: name.to_string(),
-                dns,
-                ips,
-                valid_days: leaf_days,
-                key,
-                not_before_unix: None,
-                not_after_unix: None,
-            },
-            now,
-        )
-        .map_err(fail)?;
-    Ok((leaf, ca.cert_pem()))
+    LeafSpec {
+        common_name: spec.name.to_string(),
+        dns,
+        ips,
+        valid_days,
+        key,
+        not_before_unix: None,
+        not_after_unix: None,
+    }
+}
+
+/// A new leaf for `name`: of the cluster's CA, or one that was imported.
+pub fn issue(world: &mut World<'_>, name: &NodeName) -> Result<(trust::Leaf, String), StepError> {
+    clocks_are_right(world, name)?;
+    let signer = Signer::open(&world.authority.dir, &world.authority.passphrase).map_err(fail)?;
+    let (key, leaf_days, now) = (world.authority.key, world.authority.leaf_days, world.unix_s());
+    let spec = leaf_spec(world.member(name)?.spec(), key, leaf_days);
+    let leaf = signer.leaf(&spec, now).map_err(fail)?;
+    Ok((leaf, signer.ca_pem()))
 }
 
 /// Clocks that were right are taken for right for so long. Asked anew for each certificate, a thousand servers would be asked a

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use model::Plan;
+use model::{NodeName, Plan};
 use openssl::sha::sha256;
 use server::NodeSpec;
+use trust::{Elsewhere, Signer};
 
 use crate::world::World;
 
@@ -35,7 +36,23 @@ pub(crate) fn of(world: &World<'_>) -> InventoryState {
         "the CA".to_owned(),
         named([("ca_dir", hash(&world.authority.dir)), ("its certificate", hash(&signs))]),
     );
-    nodes.chain(arbitrators).chain(proxies).chain([ca]).collect()
+    nodes.chain(arbitrators).chain(proxies).chain([ca]).chain(imported(world)).collect()
+}
+
+/// Serials of the certificates that another CA has signed, where one does.
+fn imported(world: &World<'_>) -> Option<(String, BTreeMap<String, String>)> {
+    if !Elsewhere::is_at(&world.authority.dir) {
+        return None;
+    }
+    let signer = Signer::open(&world.authority.dir, &world.authority.passphrase);
+    let Ok(Signer::Elsewhere(imported)) = signer else { return None };
+    let nodes = world.nodes.iter().map(|node| node.name());
+    let members = nodes.chain(world.arbitrators.iter().map(|one| one.name()));
+    let serial = |name: &NodeName| {
+        let info = imported.imported(name.as_str()).map_err(|error| error.to_string());
+        (name.to_string(), hash(&info.map(|info| info.map(|info| info.serial_hex))))
+    };
+    Some(("the imported certificates".to_owned(), members.map(serial).collect()))
 }
 
 fn named<const N: usize>(keys: [(&str, String); N]) -> BTreeMap<String, String> {

@@ -82,10 +82,13 @@ pub fn key_files<'d>(
         .add(
             "E0.ca".into(),
             "authority",
-            format!(
-                "create a CA for cluster {cluster} only, with an encrypted key, in {}",
-                world.authority.dir.display()
-            ),
+            match trust::Elsewhere::is_at(&world.authority.dir) {
+                true => format!("use the certificates imported into {}", world.authority.dir.display()),
+                false => format!(
+                    "create a CA for cluster {cluster} only, with an encrypted key, in {}",
+                    world.authority.dir.display()
+                ),
+            },
             vec![],
             // Not the name of a node: a leaf must not have its CA's name.
             AuthorityParams { common_name: format!("sealion CA of {cluster}") },

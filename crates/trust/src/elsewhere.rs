@@ -414,6 +414,3 @@ fn remove(path: &Path) -> Result<()> {
         _ => Ok(()),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -83,7 +83,7 @@ pub struct RunOptions {
     pub drain_s_max: u64,
 }
 
-fn rsa_bits(text: &str) -> Result<u32, String> {
+pub fn rsa_bits(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|bits| (RSA_BITS_MIN..=RSA_BITS_MAX).contains(bits)).ok_or_else(|| {
         format!(
             "that is no length of an RSA key\n  why:  it must be from {RSA_BITS_MIN} to {RSA_BITS_MAX} bits\n  next: -b 3072; or leave it out \

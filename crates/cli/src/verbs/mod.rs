@@ -16,6 +16,7 @@ mod scan;
 mod share;
 mod status;
 mod stream;
+mod trust;
 mod watch;
 mod watch_clients;
 mod web;
@@ -86,8 +87,11 @@ pub enum Command {
     Enable(change::enable::EnableArgs),
     /// Disable TLS on running servers, one after the other
     Disable(change::enable::DisableArgs),
-    /// Replace certificates and keys of a Galera cluster without a restart
+    /// Replace certificates and keys of running servers, and the CA
     Rotate(change::enable::RotateArgs),
+    /// Use certificates of another CA than the cluster's own: request and import them
+    #[command(subcommand)]
+    Trust(trust::TrustCommand),
     /// Make a new server a member of an encrypted Galera cluster
     Join(change::join::JoinArgs),
     /// Finish a change that was interrupted
@@ -194,6 +198,7 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Report(args) => report::report(global, &args),
         Command::Config(command) => config::config(global, &command),
         Command::Agent(args) => agent::agent(&args),
+        Command::Trust(command) => trust::trust(global, &command),
         Command::Grants(args) => grants::grants(&args),
         Command::Explain(args) => explain::explain(global, &args),
         Command::Completions { shell } => {

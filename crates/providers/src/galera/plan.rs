@@ -22,7 +22,7 @@ use crate::plan_parts::{
     ALREADY_DONE, NO_RESTART, cleartext_after, clients_gate, clients_gate_back, key_files, new_certificate,
     nothing_to_rotate, only_rotated, privileges, prove, require, requires_tls, retire, rights,
 };
-use crate::preflight::set_live;
+use crate::preflight::{set_live, trust_files};
 use crate::proxies;
 use crate::replication;
 use crate::rollover;
@@ -117,6 +117,9 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
         .flat_map(|step| step.nodes.clone())
         .collect();
     impact.extend(set_live::told(world, &restarted));
+    if change.verb != Verb::Disable {
+        impact.extend(trust_files::impact(world));
+    }
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
     }

@@ -1,10 +1,10 @@
 //! Keys and certificates that lie there already must be able to serve, and the CA must open.
 
-use model::Verb;
-use trust::{Ca, TrustError};
+use model::{NodeName, Verb};
+use trust::{Elsewhere, LeafSpec, Signer, TrustError};
 
 use super::{Problem, Seen, problem};
-use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::files::{CA_FILE, CERT_FILE, KEY_FILE, leaf_spec};
 use crate::world::World;
 
 pub const PEM_BYTES_MAX: u64 = 1024 * 1024;
@@ -15,10 +15,13 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         return problems;
     }
     let dir = world.authority.dir.clone();
-    let mut ca_pem = None;
+    let (mut ca_pem, mut signer) = (None, None);
     if dir.join(trust::CA_CERT_FILE).exists() {
-        match Ca::open(&dir, &world.authority.passphrase) {
-            Ok(ca) => ca_pem = Some(ca.cert_pem()),
+        match Signer::open(&dir, &world.authority.passphrase) {
+            Ok(opened) => {
+                ca_pem = Some(opened.ca_pem());
+                signer = Some(opened);
+            }
             Err(error) => {
                 problems.push(problem(
                     "ca",
@@ -37,7 +40,9 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         None => world.arbitrators.iter().map(|one| one.name().clone()).collect(),
     };
     for name in seen.changed().iter().chain(&arbitrators) {
+        let (key, days) = (world.authority.key, world.authority.leaf_days);
         let Ok(node) = world.member(name) else { continue };
+        let wanted = leaf_spec(node.spec(), key, days);
         let tls_dir = node.spec().tls_dir.clone();
         let read = |file: &str| node.host().read(&tls_dir.join(file), PEM_BYTES_MAX);
         let (key, cert, ca) = match (read(KEY_FILE), read(CERT_FILE), read(CA_FILE)) {
@@ -60,6 +65,8 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                     "the directory has none of the files that sealion writes",
                     "sealion enable",
                 ));
+            } else if let Some(Signer::Elsewhere(imported)) = &signer {
+                problems.extend(unusable(imported, name, &wanted, now));
             }
             continue;
         }
@@ -76,6 +83,12 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             ));
             continue;
         };
+        if seen.change.verb == Verb::Rotate
+            && let Some(Signer::Elsewhere(imported)) = &signer
+        {
+            problems.extend(unusable(imported, name, &wanted, now));
+            problems.extend(is_in_place(imported, name, &cert));
+        }
         let unsound = |error: TrustError| {
             let next = match &error {
                 TrustError::Expired { .. } => {
@@ -104,10 +117,45 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     problems
 }
 
+/// Why what was imported for a server cannot be placed there.
+fn unusable(imported: &Elsewhere, name: &NodeName, wanted: &LeafSpec, now: i64) -> Option<Problem> {
+    let error = imported.leaf(wanted, now).err()?;
+    let next = format!("sealion trust csr {name}, have it signed, then sealion trust import");
+    Some(problem(name, "no imported certificate can serve there", error.to_string(), next))
+}
+
+/// A rotation to the certificate that is there replaces nothing.
+fn is_in_place(imported: &Elsewhere, name: &NodeName, cert: &[u8]) -> Option<Problem> {
+    let new = imported.imported(name.as_str()).ok()??;
+    let is_same = trust::inspect(cert).ok()?.first()?.sha256_fingerprint == new.sha256_fingerprint;
+    is_same.then(|| {
+        problem(
+            name,
+            format!(
+                "the certificate that was imported for it (serial {}) is in place already",
+                new.serial_hex
+            ),
+            "the CA's key is not here, so that no other one can be made",
+            format!("sealion trust csr {name}, have it signed, then sealion trust import"),
+        )
+    })
+}
+
 /// One that has expired is what a rotation replaces.
 fn holds(cert: &[u8], ca: &[u8], now: i64, verb: Verb) -> Result<(), TrustError> {
     match trust::chain_ok(cert, ca, now) {
         Err(TrustError::Expired { .. }) if verb == Verb::Rotate => Ok(()),
         other => other,
     }
+}
+
+/// A Galera node lets in whoever has a certificate of a CA that it trusts, also where that CA signs for others, too.
+pub fn impact(world: &World<'_>) -> Option<String> {
+    trust::Elsewhere::is_at(&world.authority.dir).then(|| {
+        format!(
+            "whoever has a certificate of the CA in {} and reaches the Galera port can join as a member, whatever else that CA signs for: let \
+             it sign for this cluster only, or let a firewall guard the port",
+            world.authority.dir.join(trust::CA_CERT_FILE).display()
+        )
+    })
 }

@@ -4,7 +4,7 @@
 use change::{Direction, StepCheck, StepError};
 use model::Step;
 use serde::{Deserialize, Serialize};
-use trust::{Ca, CaSpec};
+use trust::{Ca, CaSpec, Signer};
 
 use super::{StepKind, fail, params};
 use crate::world::World;
@@ -15,6 +15,14 @@ pub const AUTHORITY: Authority = Authority;
 #[derive(Debug, Serialize, Deserialize)]
 pub struct AuthorityParams {
     pub common_name: String,
+}
+
+fn opens(world: &World<'_>, signer: &Signer) -> String {
+    let dir = world.authority.dir.display();
+    match signer {
+        Signer::Here(_) => format!("{dir} opens with its passphrase"),
+        Signer::Elsewhere(_) => format!("certificates imported into {dir} are used"),
+    }
 }
 
 impl StepKind for Authority {
@@ -33,8 +41,8 @@ impl StepKind for Authority {
         if !world.authority.dir.join(trust::CA_CERT_FILE).exists() {
             return Ok(StepCheck::Ready);
         }
-        Ok(match Ca::open(&world.authority.dir, &world.authority.passphrase) {
-            Ok(_) => StepCheck::AlreadyDone(format!("{} opens", world.authority.dir.display())),
+        Ok(match Signer::open(&world.authority.dir, &world.authority.passphrase) {
+            Ok(signer) => StepCheck::AlreadyDone(opens(world, &signer)),
             Err(error) => StepCheck::Blocked(error.to_string()),
         })
     }
@@ -47,7 +55,7 @@ impl StepKind for Authority {
     }
 
     fn verify(&self, world: &mut World<'_>, _: &Step, _: Direction) -> Result<String, StepError> {
-        Ca::open(&world.authority.dir, &world.authority.passphrase).map_err(fail)?;
-        Ok(format!("{} opens with its passphrase", world.authority.dir.display()))
+        let signer = Signer::open(&world.authority.dir, &world.authority.passphrase).map_err(fail)?;
+        Ok(opens(world, &signer))
     }
 }

@@ -4,6 +4,7 @@ mod accounts_sim;
 mod arbitrators_sim;
 mod bench;
 mod bench_lab;
+mod company_ca;
 mod estate_ca_sim;
 mod estate_sim;
 mod fleets_sim;

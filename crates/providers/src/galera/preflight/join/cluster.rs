@@ -2,7 +2,7 @@
 
 use model::NodeName;
 use server::{GaleraFacts, GaleraState, SstOptions, SstTls};
-use trust::Ca;
+use trust::Signer;
 
 use super::{Problem, Seen, problem};
 use crate::galera::preflight::flavour;
@@ -153,7 +153,7 @@ fn same_authority(world: &mut World<'_>, members: &[NodeName]) -> Vec<Problem> {
         )];
     }
     // One that does not open is told by the check of the files.
-    let Ok(ca) = Ca::open(&dir, &world.authority.passphrase) else { return vec![] };
+    let Ok(ca) = Signer::open(&dir, &world.authority.passphrase) else { return vec![] };
     let now = world.unix_s();
     let mut problems = Vec::new();
     for name in members {
@@ -170,7 +170,7 @@ fn same_authority(world: &mut World<'_>, members: &[NodeName]) -> Vec<Problem> {
                 continue;
             }
         };
-        if let Err(error) = trust::chain_ok(pem.as_bytes(), ca.cert_pem().as_bytes(), now) {
+        if let Err(error) = trust::chain_ok(pem.as_bytes(), ca.ca_pem().as_bytes(), now) {
             problems.push(problem(
                 name,
                 "its certificate is of another CA",

@@ -1,12 +1,17 @@
-use openssl::asn1::Asn1Time;
-use openssl::bn::BigNum;
-use openssl::pkey::PKeyRef;
-use openssl::x509::X509NameRef;
-use openssl::x509::extension::BasicConstraints;
+//! Certificates of a company's CA: asked for, imported, placed on servers of the simulated world, and replaced.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use model::{Change, Noun, Verb};
+use providers::files::leaf_spec;
+use secrecy::{ExposeSecret, SecretString};
 use tempfile::TempDir;
+use testbed::company::Company;
+use testbed::sim::{Rig, World};
+use trust::{Ca, Elsewhere, KeyKind, LeafSpec, Signer, TrustError, chain_ok, import, request};
 
-use super::*;
-
+/// 2026-11-21T00:00:00Z, when the worlds begin.
 const NOW: i64 = 1_795_219_200;
 const DAY_S: i64 = 86_400;
 
@@ -26,81 +31,15 @@ fn spec(name: &str) -> LeafSpec {
     }
 }
 
-/// A root that signs an intermediate that signs servers, as companies have them.
-struct Company {
-    root: X509,
-    between: X509,
-    key: PKey<Private>,
-}
-
-fn authority(subject: &str, issuer: Option<(&X509, &PKey<Private>)>) -> (X509, PKey<Private>) {
-    let key = KeyKind::EcP256.generate().expect("made");
-    let name = common_name(subject).expect("sound");
-    let signer = issuer.map_or((name.as_ref(), &key), |(cert, key)| (cert.subject_name(), key));
-    let cert = signed(&name, signer.0, key.as_ref(), signer.1, 3650 * DAY_S, |builder| {
-        builder.append_extension(BasicConstraints::new().critical().ca().build().expect("sound"))
-    });
-    (cert, key)
-}
-
-fn signed(
-    subject: &X509NameRef,
-    issuer: &X509NameRef,
-    public: &PKeyRef<impl openssl::pkey::HasPublic>,
-    key: &PKey<Private>,
-    lasts_s: i64,
-    extend: impl FnOnce(&mut openssl::x509::X509Builder) -> std::result::Result<(), openssl::error::ErrorStack>,
-) -> X509 {
-    let mut builder = X509::builder().expect("sound");
-    builder.set_version(2).expect("sound");
-    let mut random = [1; 8];
-    openssl::rand::rand_bytes(&mut random[1..]).expect("seeded");
-    let serial = BigNum::from_slice(&random).and_then(|number| number.to_asn1_integer()).expect("sound");
-    builder.set_serial_number(&serial).expect("sound");
-    builder.set_subject_name(subject).expect("sound");
-    builder.set_issuer_name(issuer).expect("sound");
-    builder.set_pubkey(public).expect("sound");
-    let time = |unix| Asn1Time::from_unix(unix).expect("sound");
-    builder.set_not_before(&time(NOW - DAY_S)).expect("sound");
-    builder.set_not_after(&time(NOW + lasts_s)).expect("sound");
-    extend(&mut builder).expect("sound");
-    builder.sign(key, MessageDigest::sha256()).expect("sound");
-    builder.build()
-}
-
-impl Company {
-    fn new() -> Self {
-        let (root, root_key) = authority("company root", None);
-        let (between, key) = authority("company servers", Some((&root, &root_key)));
-        Self { root, between, key }
-    }
-
-    fn root_pem(&self) -> Vec<u8> {
-        self.root.to_pem().expect("PEM")
-    }
-
-    /// As a CA that copies what a request asks for.
-    fn signs(&self, csr_pem: &str, lasts_s: i64) -> Vec<u8> {
-        let request = X509Req::from_pem(csr_pem.as_bytes()).expect("a request");
-        let public = request.public_key().expect("a key");
-        assert!(request.verify(&public).expect("checked"), "it is not signed with its own key");
-        let leaf = signed(
-            request.subject_name(),
-            self.between.subject_name(),
-            &public,
-            &self.key,
-            lasts_s,
-            |builder| {
-                request.extensions()?.iter().try_for_each(|extension| builder.append_extension2(extension))
-            },
-        );
-        [leaf.to_pem().expect("PEM"), self.between.to_pem().expect("PEM")].concat()
-    }
+/// The first certificate alone.
+fn first(pem: &str) -> &str {
+    const END: &str = "-----END CERTIFICATE-----\n";
+    pem.split_inclusive(END).next().expect("PEM")
 }
 
 #[test]
 fn what_a_company_signs_is_taken_with_its_intermediate_and_served_by_its_key() {
-    let (company, home) = (Company::new(), TempDir::new().expect("made"));
+    let (company, home) = (Company::new(NOW), TempDir::new().expect("made"));
     let dir = home.path().join("ca");
     let specs = ["db1", "db2"].map(spec);
     let asked = specs.each_ref().map(|one| request(&dir, one, &passphrase(), false).expect("made"));
@@ -116,15 +55,14 @@ fn what_a_company_signs_is_taken_with_its_intermediate_and_served_by_its_key() {
     let signer = Signer::open(&dir, &passphrase()).expect("it opens");
     for one in &specs {
         let leaf = signer.leaf(one, NOW).expect("imported");
-        crate::pair_matches(leaf.cert_pem.as_bytes(), leaf.key_pem.expose_secret().as_bytes())
+        trust::pair_matches(leaf.cert_pem.as_bytes(), leaf.key_pem.expose_secret().as_bytes())
             .expect("a pair");
         // For who knows the root only, and for who is shown the leaf only.
         chain_ok(leaf.cert_pem.as_bytes(), &company.root_pem(), NOW).expect("it holds");
-        let alone =
-            certificates(leaf.cert_pem.as_bytes()).expect("PEM").swap_remove(0).to_pem().expect("PEM");
-        chain_ok(&alone, signer.ca_pem().as_bytes(), NOW).expect("it holds");
+        let alone = first(&leaf.cert_pem);
+        chain_ok(alone.as_bytes(), signer.ca_pem().as_bytes(), NOW).expect("it holds");
     }
-    let left = fs::read_dir(dir.join(REQUESTS)).expect("there").count();
+    let left = fs::read_dir(dir.join("requests")).expect("there").count();
     assert_eq!(left, 0, "a key lies there that nobody needs");
     for file in ["issued/db1.pem", "issued/db2.pem"] {
         let text = fs::read_to_string(dir.join(file)).expect("there");
@@ -149,13 +87,13 @@ fn what_a_company_signs_is_taken_with_its_intermediate_and_served_by_its_key() {
 
 #[test]
 fn what_would_not_serve_is_refused_and_nothing_is_kept() {
-    let (company, other, home) = (Company::new(), Company::new(), TempDir::new().expect("made"));
+    let (company, other, home) = (Company::new(NOW), Company::new(NOW), TempDir::new().expect("made"));
     let dir = home.path().join("ca");
     let specs = ["db1", "db2"].map(spec);
     let [one, two] = specs.each_ref().map(|one| request(&dir, one, &passphrase(), false).expect("made"));
     let good = company.signs(&one.csr_pem, DAY_S);
     let files = || {
-        let mut all: Vec<PathBuf> = [dir.clone(), dir.join(REQUESTS), dir.join(ISSUED)]
+        let mut all: Vec<PathBuf> = [dir.clone(), dir.join("requests"), dir.join("issued")]
             .iter()
             .filter_map(|dir| fs::read_dir(dir).ok())
             .flat_map(|entries| entries.map(|entry| entry.expect("there").path()))
@@ -201,14 +139,97 @@ fn what_would_not_serve_is_refused_and_nothing_is_kept() {
 fn a_cluster_with_a_ca_of_its_own_asks_nobody_else() {
     let home = TempDir::new().expect("made");
     let dir = home.path().join("ca");
-    let ours = crate::CaSpec { common_name: "ours".into(), valid_days: 30, key: KeyKind::EcP256 };
+    let ours = trust::CaSpec { common_name: "ours".into(), valid_days: 30, key: KeyKind::EcP256 };
     let ca = Ca::create(&ours, NOW).expect("made");
     ca.save(&dir, &passphrase()).expect("saved");
     let error = request(&dir, &spec("db1"), &passphrase(), false).expect_err("refused").to_string();
     assert!(error.contains("has a CA of its own") && error.contains("ours"), "{error}");
-    assert!(!dir.join(REQUESTS).exists());
+    assert!(!dir.join("requests").exists());
     let error = import(&dir, b"", None, &[], NOW).expect_err("refused").to_string();
     assert!(error.contains("has a CA of its own"), "{error}");
     let leaf = Signer::open(&dir, &passphrase()).expect("it opens").leaf(&spec("db1"), NOW).expect("made");
     chain_ok(leaf.cert_pem.as_bytes(), ca.cert_pem().as_bytes(), NOW).expect("it holds");
+}
+
+/// Asks for all members, or for those named, and imports what the company has made of it.
+fn certified(rig: &Rig, company: &Company, names: &[&str]) {
+    let passphrase: SecretString = rig.passphrase.clone().into();
+    let specs = specs(rig);
+    let mut given = Vec::new();
+    for spec in specs.iter().filter(|spec| names.is_empty() || names.contains(&spec.common_name.as_str())) {
+        let asked = request(&rig.ca_dir(), spec, &passphrase, false).expect("made");
+        given.extend(company.signs(&asked.csr_pem, 30 * DAY_S));
+    }
+    import(&rig.ca_dir(), &given, Some(&company.root_pem()), &specs, NOW).expect("they hold");
+}
+
+fn specs(rig: &Rig) -> Vec<LeafSpec> {
+    let world = rig.provider_world("none");
+    let nodes = world.nodes.iter().map(|node| node.spec().clone());
+    let all = nodes.chain(world.arbitrators.iter().map(|one| one.spec().clone()));
+    all.map(|spec| leaf_spec(&spec, KeyKind::EcP256, 1)).collect()
+}
+
+fn serials(rig: &Rig) -> Vec<String> {
+    let world = rig.shared.borrow();
+    let of = |server: &testbed::sim::process::Server| {
+        let is_cert = |path: &&Path| path.starts_with("/etc") && path.ends_with("node-cert.pem");
+        let path = server.disk.entries.keys().map(std::path::PathBuf::as_path).find(is_cert).expect("placed");
+        let cert = &server.disk.entries[path];
+        let chain = trust::inspect(cert.bytes.as_deref().expect("a file")).expect("PEM");
+        assert_eq!(chain.len(), 2, "the intermediate is shown, too");
+        chain[0].serial_hex.clone()
+    };
+    world.servers.iter().map(of).collect()
+}
+
+/// What speaks against a change.
+fn said(rig: &Rig, change: &Change) -> String {
+    rig.preflight(change).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn enable() -> Change {
+    Change::new(Verb::Enable, Noun::ALL)
+}
+
+fn rotate() -> Change {
+    Change::new(Verb::Rotate, Noun::ALL)
+}
+
+#[test]
+fn a_cluster_is_sealed_with_imported_certificates_which_are_replaced_and_taken_off() {
+    for rig in [Rig::new(31, 3), Rig::on(World::cluster_with_arbitrator(32, 2))] {
+        let company = Company::new(NOW);
+        let names: Vec<String> = specs(&rig).into_iter().map(|spec| spec.common_name).collect();
+        let last = names.last().expect("members").as_str();
+        let others: Vec<&str> = names.iter().map(String::as_str).filter(|name| *name != last).collect();
+        certified(&rig, &company, &others);
+        let refused = said(&rig, &enable());
+        assert!(refused.contains(&format!("there is no certificate for {last}")), "{refused}");
+        assert!(refused.contains(&format!("sealion trust csr {last}")), "{refused}");
+
+        certified(&rig, &company, &[last]);
+        let plan = rig.must(&enable());
+        assert!(plan.impact.iter().any(|line| line.contains("can join as a member")), "{:?}", plan.impact);
+        let before = serials(&rig);
+        let refused = said(&rig, &rotate());
+        assert!(refused.contains("is in place already"), "{refused}");
+        let refused = rig.plan(&Change::new(Verb::Rotate, [Noun::Ca])).expect_err("its key is elsewhere");
+        assert!(refused.contains("sealion trust csr"), "{refused}");
+
+        certified(&rig, &company, &[]);
+        // What was imported since is not what the plan was made for.
+        let plan = rig.plan(&rotate()).expect("a plan");
+        certified(&rig, &company, &[]);
+        let other = rig.plan(&rotate()).expect("a plan");
+        assert_ne!(plan.state_hash, other.state_hash);
+        rig.must(&rotate());
+        let after = serials(&rig);
+        assert!(before.iter().zip(&after).all(|(one, other)| one != other), "{before:?} {after:?}");
+        let end = rig.resume(Some(change::Direction::Back));
+        assert!(end.is_complete(), "{}", end.text());
+        assert_eq!(serials(&rig), before);
+        rig.must(&Change::new(Verb::Disable, Noun::ALL));
+        assert_eq!(rig.shared.borrow().violations, Vec::<String>::new());
+    }
 }
