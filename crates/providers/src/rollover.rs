@@ -159,13 +159,6 @@ pub fn plan(
     let old_sha256 = Rollover::current_sha256(&dir).map_err(|error| {
         refuse(format!("there is no CA to replace\n  why:  {error}\n  next: give the ca_dir of this cluster; without one: sealion enable"))
     })?;
-    if trust::Elsewhere::is_at(&dir) {
-        return Err(refuse(format!(
-            "the CA in {} is not replaced\n  why:  its key is not there: its certificates are imported, and sealion cannot make another CA in its \
-             place\n  next: new certificates of it: sealion trust csr, then sealion rotate",
-            dir.display()
-        )));
-    }
     let rollover = Rollover::of(&dir, &old_sha256);
     let old_pem = rollover.old_pem().map_err(refuse)?;
     let is_over = is_over(world, &old_pem).map_err(refuse)?;

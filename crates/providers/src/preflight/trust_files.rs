@@ -1,6 +1,6 @@
 //! Keys and certificates that lie there already must be able to serve, and the CA must open.
 
-use model::{NodeName, Verb};
+use model::{NodeName, Noun, Verb};
 use trust::{Elsewhere, LeafSpec, Signer, TrustError};
 
 use super::{Problem, Seen, problem};
@@ -32,6 +32,15 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 return problems;
             }
         }
+    }
+    if matches!(signer, Some(Signer::Elsewhere(_))) && seen.change.has(Noun::Ca) {
+        problems.push(problem(
+            "ca",
+            format!("the CA in {} cannot be replaced", dir.display()),
+            "its key is not there: its certificates are imported, and sealion cannot make another CA in its place",
+            "new certificates of it: sealion trust csr, then sealion rotate",
+        ));
+        return problems;
     }
     let now = world.unix_s();
     // A join changes nothing of a member.

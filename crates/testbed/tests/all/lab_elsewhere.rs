@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use model::{Clock, SystemClock};
+use testbed::company::Company;
 use testbed::real::{LabSpec, RealLab, lab_slot};
 
 const HELD_S_MAX: u64 = 120;
@@ -23,6 +25,27 @@ fn failed(lab: &RealLab, address: &str) -> BTreeSet<String> {
         .filter(|finding| finding["verdict"] == "fail")
         .map(|finding| finding["rule"].as_str().expect("an id").to_owned())
         .collect()
+}
+
+/// Requests are signed elsewhere, and what comes back is imported.
+fn certified(lab: &RealLab) {
+    let now_unix = i64::try_from(SystemClock.unix_ms() / 1000).expect("this century");
+    let company = Company::new(now_unix);
+    let (out, root) = (lab.home().join("requests"), lab.home().join("root.pem"));
+    lab.run(&["trust", "csr", "--out", &out.display().to_string()]).exits(0);
+    std::fs::write(&root, company.root_pem()).expect("ours");
+    let mut words = vec!["trust".to_owned(), "import".into(), "--ca".into(), root.display().to_string()];
+    for node in lab.nodes() {
+        let csr = std::fs::read_to_string(out.join(format!("{node}.csr"))).expect("written");
+        let signed = out.join(format!("{node}.pem"));
+        std::fs::write(&signed, company.signs(&csr, 86_400 * 90)).expect("ours");
+        words.push(signed.display().to_string());
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let said = lab.run(&words).exits(0);
+    assert!(said.stdout.contains("n3  serial"), "{said}");
+    let issued = std::fs::read_dir(lab.dir.join("operator/ca")).expect("made").count();
+    assert_eq!(issued, 3, "the root, requests and what was issued, and no key of a CA");
 }
 
 #[test]
@@ -62,6 +85,9 @@ fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_
     lab.now("scanned from outside: no TLS for clients, Galera in cleartext");
     let n3 = file.nodes[2].address.to_string();
     assert!(failed(&lab, &n3).is_superset(&set(&["SL1101", "SL1119"])));
+
+    lab.now("certificates of a company's CA, whose key is not here");
+    certified(&lab);
 
     lab.now("enable, killed half-way on a workstation that is lost");
     let hash = lab.plan_hash("enable");
