@@ -493,7 +493,7 @@ fn keys_are_kept(
     let begun: Vec<&Step> = chosen.plan.steps.iter().filter(|step| chosen.has_begun(&step.id)).collect();
     let nobody = SecretString::from(String::new());
     let mut world = world(access, settings, nobody, Some(&chosen.plan), Box::new(|_| {}))?;
-    let (what, why) = match providers::kept_keys::missing(&mut world, &begun) {
+    let (what, why, next) = match providers::kept_keys::missing(&mut world, &begun) {
         Ok(missing) if missing.is_empty() => return Ok(()),
         Ok(missing) => (
             "cannot be undone any more",
@@ -501,11 +501,14 @@ fn keys_are_kept(
                 "the keys that it replaced were removed when a later change was finished: {}",
                 missing.join(", ")
             ),
+            providers::instead_of_undo(&mut world, &chosen.plan.change),
         ),
-        Err(why) => ("cannot be undone now", why),
+        Err(why) => {
+            ("cannot be undone now", why, "see that this node can be looked at, then sealion undo".into())
+        }
     };
     Err(OpsError::Refused(format!(
-        "{} {what}, nothing was changed\n  why:  {why}\n  next: sealion plan enable, disable or rotate leads on from here",
+        "{} {what}, nothing was changed\n  why:  {why}\n  next: {next}",
         chosen.plan.id
     )))
 }

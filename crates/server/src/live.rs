@@ -25,7 +25,7 @@ use crate::node::{
 };
 use crate::options::{self, Effective, Start, persisted};
 use crate::owner;
-use crate::replication::{self, Channel, ChannelTls, TlsFiles};
+use crate::replication::{self, Channel, ChannelTls, Threads, TlsFiles};
 use crate::sessions;
 use crate::view::NodeView;
 
@@ -707,9 +707,14 @@ impl WriteNode for LiveNode {
         }
     }
 
-    fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls) -> Result<(), NodeError> {
+    fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls, run: Threads) -> Result<(), NodeError> {
         let flavour = self.known_capabilities()?.flavour;
-        self.run_all(&replication::change_channel(flavour, channel, tls))
+        self.run_all(&replication::change_channel(flavour, channel, tls, run))
+    }
+
+    fn start_threads(&mut self, channel: &str, threads: Threads) -> Result<(), NodeError> {
+        let flavour = self.known_capabilities()?.flavour;
+        self.run_all(replication::start_threads(flavour, channel, threads).as_slice())
     }
 
     fn set_account_tls(&mut self, account: &AccountName, on: bool) -> Result<(), NodeError> {
