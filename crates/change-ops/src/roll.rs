@@ -479,6 +479,10 @@ pub fn go_on(
             change::Runner::copy_journal(&mut world, journal.path(), line)
                 .map_err(|error| OpsError::Stopped(error.0))?;
         }
+        let begun: Vec<&Step> = chosen.plan.steps.iter().filter(|step| chosen.has_begun(&step.id)).collect();
+        for line in providers::files::sweep(&mut world, &begun) {
+            world.say(&line);
+        }
         world.revive().map_err(|error| OpsError::Stopped(error.0))?;
     }
     drive(access, settings, passphrase, &lease, &mut journal, &mut machine, tell)
@@ -708,6 +712,10 @@ pub fn abandon(
         .map_err(|error| OpsError::Stopped(error.0))?;
     // Behind the record, which names them: who is killed here finds them at the next change, and may abandon that.
     left.extend(providers::give_up(&mut world));
+    let steps = machine.plan().steps.iter().zip(machine.stands());
+    let begun: Vec<&Step> =
+        steps.filter(|(_, stand)| **stand != change::Stand::Untouched).map(|(step, _)| step).collect();
+    left.extend(providers::files::sweep(&mut world, &begun));
     Ok(left)
 }
 
