@@ -477,6 +477,9 @@ impl ReadNode for LiveNode {
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Uptime'")?);
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Current_tls%'")?);
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Tls_library_version'")?);
+        if variables.contains_key("mysqlx_port") {
+            status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Mysqlx_ssl_server_not_after'")?);
+        }
         let time = client.query("SELECT UNIX_TIMESTAMP()").map_err(|error| self.error(&error))?;
         let server_unix_ms =
             time.scalar().and_then(|text| text.parse::<u64>().ok()).map(|s| s.saturating_mul(1000));

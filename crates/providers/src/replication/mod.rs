@@ -4,7 +4,7 @@
 //! channel connects anew and verifies its source, then clients without TLS are refused. A channel never waits for a certificate
 //! that its source does not serve yet.
 
-mod other_ports;
+pub(crate) mod other_ports;
 mod plan;
 mod preflight;
 mod settle;
