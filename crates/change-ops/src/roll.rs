@@ -479,6 +479,10 @@ pub fn go_on(
             change::Runner::copy_journal(&mut world, journal.path(), line)
                 .map_err(|error| OpsError::Stopped(error.0))?;
         }
+        let begun: Vec<&Step> = chosen.plan.steps.iter().filter(|step| chosen.has_begun(&step.id)).collect();
+        for line in providers::files::sweep(&mut world, &begun) {
+            world.say(&line);
+        }
         world.revive().map_err(|error| OpsError::Stopped(error.0))?;
     }
     drive(access, settings, passphrase, &lease, &mut journal, &mut machine, tell)
@@ -493,7 +497,7 @@ fn keys_are_kept(
     let begun: Vec<&Step> = chosen.plan.steps.iter().filter(|step| chosen.has_begun(&step.id)).collect();
     let nobody = SecretString::from(String::new());
     let mut world = world(access, settings, nobody, Some(&chosen.plan), Box::new(|_| {}))?;
-    let (what, why) = match providers::kept_keys::missing(&mut world, &begun) {
+    let (what, why, next) = match providers::kept_keys::missing(&mut world, &begun) {
         Ok(missing) if missing.is_empty() => return Ok(()),
         Ok(missing) => (
             "cannot be undone any more",
@@ -501,11 +505,14 @@ fn keys_are_kept(
                 "the keys that it replaced were removed when a later change was finished: {}",
                 missing.join(", ")
             ),
+            providers::instead_of_undo(&mut world, &chosen.plan.change),
         ),
-        Err(why) => ("cannot be undone now", why),
+        Err(why) => {
+            ("cannot be undone now", why, "see that this node can be looked at, then sealion undo".into())
+        }
     };
     Err(OpsError::Refused(format!(
-        "{} {what}, nothing was changed\n  why:  {why}\n  next: sealion plan enable, disable or rotate leads on from here",
+        "{} {what}, nothing was changed\n  why:  {why}\n  next: {next}",
         chosen.plan.id
     )))
 }
@@ -705,6 +712,10 @@ pub fn abandon(
         .map_err(|error| OpsError::Stopped(error.0))?;
     // Behind the record, which names them: who is killed here finds them at the next change, and may abandon that.
     left.extend(providers::give_up(&mut world));
+    let steps = machine.plan().steps.iter().zip(machine.stands());
+    let begun: Vec<&Step> =
+        steps.filter(|(_, stand)| **stand != change::Stand::Untouched).map(|(step, _)| step).collect();
+    left.extend(providers::files::sweep(&mut world, &begun));
     Ok(left)
 }
 

@@ -255,6 +255,9 @@ pub trait WriteHost: ReadHost {
     fn make_dir(&self, dir: &Path, mode: u32, owner: Option<(u32, u32)>) -> Result<(), HostError>;
     /// No error when it is not there.
     fn remove(&self, path: &Path) -> Result<(), HostError>;
+    /// Removes, in this directory, what a sealion that was killed while it wrote has left: half of a file, which may be a private key. Those of
+    /// processes that live are left. Returns what was removed; nothing where there is no such directory.
+    fn sweep(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError>;
     /// Removes the directory if it is empty.
     fn remove_dir(&self, dir: &Path) -> Result<(), HostError>;
     /// Runs a program to its end, for `timeout` at most; then it is ended with all that it has started.

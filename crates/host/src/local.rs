@@ -17,7 +17,9 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{AccessFlags, Gid, Pid, Uid, access, chown};
-use rustix::fs::{CWD, RenameFlags, XattrFlags, getxattr, listxattr, renameat_with, setxattr};
+use rustix::fs::{
+    CWD, FlockOperation, RenameFlags, XattrFlags, flock, getxattr, listxattr, renameat_with, setxattr,
+};
 
 use crate::{
     FileFacts, HostError, HostLock, JobPlace, JobState, PROGRAMS_MAX, ProcessFacts, Programs, ReadHost,
@@ -396,7 +398,14 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// The new bytes in a file beside the old one, ready to take its place.
-fn prepare(target: &Path, bytes: &[u8], mode: Option<u32>, owner: Option<(u32, u32)>) -> io::Result<PathBuf> {
+///
+/// The lock says that its writer lives, also to a sealion that does not see its number: one in a container. It is to be held until then.
+fn prepare(
+    target: &Path,
+    bytes: &[u8],
+    mode: Option<u32>,
+    owner: Option<(u32, u32)>,
+) -> io::Result<(PathBuf, File)> {
     let before = maybe(fs::metadata(target))?;
     if let Some(before) = &before
         && before.nlink() > 1
@@ -409,9 +418,14 @@ fn prepare(target: &Path, bytes: &[u8], mode: Option<u32>, owner: Option<(u32, u
     let mode = mode.or(before.as_ref().map(|seen| seen.mode() & 0o7777)).unwrap_or(0o600);
     let owner = owner.or(before.as_ref().map(|seen| (seen.uid(), seen.gid())));
     let temp = temp_of(target);
-    sweep(target);
+    if let (Some(dir), Some(name)) = (target.parent(), target.file_name()) {
+        // What cannot be swept now is in nobody's way.
+        let _ = sweep(dir, Some(name));
+    }
     let written = (|| {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temp)?;
+        // A file system without locks has its process ids.
+        let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
         if let Some((uid, gid)) = owner {
             let same = fs::metadata(&temp)?;
             if (same.uid(), same.gid()) != (uid, gid) {
@@ -423,10 +437,11 @@ fn prepare(target: &Path, bytes: &[u8], mode: Option<u32>, owner: Option<(u32, u
         }
         file.set_permissions(Permissions::from_mode(mode))?;
         file.write_all(bytes)?;
-        file.sync_all()
+        file.sync_all()?;
+        Ok(file)
     })();
     match written {
-        Ok(()) => Ok(temp),
+        Ok(lock) => Ok((temp, lock)),
         Err(error) => {
             let _ = fs::remove_file(&temp);
             Err(error)
@@ -440,22 +455,38 @@ fn temp_of(target: &Path) -> PathBuf {
     target.with_file_name(format!(".{name}.sealion-{}", std::process::id()))
 }
 
-/// Removes what a sealion that was killed while it wrote has left beside `target`: it may be half of a private key.
-fn sweep(target: &Path) {
-    let (Some(dir), Some(name)) = (target.parent(), target.file_name()) else { return };
-    let start = format!(".{}.sealion-", name.to_string_lossy());
-    let Ok(entries) = fs::read_dir(dir) else { return };
-    for entry in entries.flatten() {
-        let left = entry.file_name();
-        let pid =
-            left.to_str().and_then(|left| left.strip_prefix(&start)).and_then(|pid| pid.parse::<i32>().ok());
-        let own = i32::try_from(std::process::id()).ok();
-        if pid
-            .is_some_and(|pid| pid == own.unwrap_or(0) || kill(Pid::from_raw(pid), None) == Err(Errno::ESRCH))
-        {
-            let _ = fs::remove_file(entry.path());
+/// The name of the file that `temp_of` names, and who writes it.
+fn of_temp(name: &OsStr) -> Option<(&str, i32)> {
+    let (target, pid) = name.to_str()?.strip_prefix('.')?.rsplit_once(".sealion-")?;
+    (!target.is_empty()).then_some((target, pid.parse().ok()?))
+}
+
+/// Removes what a sealion that was killed while it wrote has left in `dir`, beside the file `only` or beside each: it may be half of a
+/// private key.
+fn sweep(dir: &Path, only: Option<&OsStr>) -> io::Result<Vec<PathBuf>> {
+    let Some(entries) = maybe(fs::read_dir(dir))? else { return Ok(vec![]) };
+    let own = i32::try_from(std::process::id()).ok();
+    let mut removed = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some((target, pid)) = of_temp(&name) else { continue };
+        let is_meant = only.is_none_or(|only| only == OsStr::new(target)) && entry.file_type()?.is_file();
+        let is_gone = Some(pid) == own || kill(Pid::from_raw(pid), None) == Err(Errno::ESRCH);
+        if !is_meant || !is_gone {
+            continue;
+        }
+        let Some(file) = maybe(File::open(entry.path()))? else { continue };
+        // Held by its writer until it has its name.
+        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
+            continue;
+        }
+        if maybe(fs::remove_file(entry.path()))?.is_some() {
+            removed.push(entry.path());
         }
     }
+    removed.sort();
+    Ok(removed)
 }
 
 /// ACLs, SELinux labels and attributes of users are all extended attributes. One that cannot be set is an error: a file that
@@ -612,7 +643,7 @@ impl WriteHost for Local {
     ) -> Result<(), HostError> {
         let written = (|| {
             let target = behind_links(path)?;
-            let temp = prepare(&target, bytes, mode, owner)?;
+            let (temp, _lock) = prepare(&target, bytes, mode, owner)?;
             if let Err(error) = fs::rename(&temp, &target) {
                 let _ = fs::remove_file(&temp);
                 return Err(error);
@@ -625,7 +656,7 @@ impl WriteHost for Local {
     fn replace(&self, path: &Path, expected: &[u8], bytes: &[u8]) -> Result<(), HostError> {
         let replaced = (|| {
             let target = behind_links(path)?;
-            let temp = prepare(&target, bytes, None, None)?;
+            let (temp, _lock) = prepare(&target, bytes, None, None)?;
             let done = exchange(&temp, &target, expected);
             if !matches!(done, Ok(true)) {
                 let _ = fs::remove_file(&temp);
@@ -670,6 +701,10 @@ impl WriteHost for Local {
 
     fn remove(&self, path: &Path) -> Result<(), HostError> {
         maybe(fs::remove_file(path)).map(|_| ()).map_err(fail("cannot remove", path))
+    }
+
+    fn sweep(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError> {
+        sweep(dir, None).map_err(fail("cannot remove what was left in", dir))
     }
 
     fn remove_dir(&self, dir: &Path) -> Result<(), HostError> {
@@ -830,6 +865,31 @@ mod tests {
         assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
         let facts = Local.facts(&link).expect("readable").expect("there");
         assert_eq!((facts.mode, facts.is_symlink, facts.links), (0o640, true, 1));
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_is_removed_and_what_others_write_is_not() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let at = |name: &str| dir.path().join(name);
+        // One that has ended, and one that lives.
+        let mut gone = Command::new("true").spawn().expect("it runs");
+        gone.wait().expect("it ends");
+        let dead = at(&format!(".node-key.pem.sealion-{}", gone.id()));
+        let live = at(".node-key.pem.sealion-1");
+        let others =
+            [at("node-key.pem"), at(".sealion-4194303"), at(".x.sealion-"), at(".x.sealion-1y"), live];
+        for path in others.iter().chain([&dead]) {
+            fs::write(path, "half of a key").expect("writable");
+        }
+        // Its number is not seen here, but it writes.
+        let locked = at(&format!(".node-cert.pem.sealion-{}", gone.id()));
+        let writer = File::create(&locked).expect("made");
+        flock(&writer, FlockOperation::NonBlockingLockExclusive).expect("nobody else has it");
+        assert_eq!(Local.sweep(dir.path()).expect("readable"), [dead]);
+        assert!(others.iter().chain([&locked]).all(|path| path.exists()));
+        drop(writer);
+        assert_eq!(Local.sweep(dir.path()).expect("readable"), [locked]);
+        assert_eq!(Local.sweep(&at("nowhere")).expect("nothing to sweep"), Vec::<PathBuf>::new());
     }
 
     #[test]

@@ -17,7 +17,7 @@ use server::{Admits, NodeError, NodeView, PemSet, WriteNode};
 
 use crate::accounts;
 use crate::plan::{PlanContent, PlanError, refuse};
-use crate::plan_parts::{ALREADY_DONE, NO_RESTART};
+use crate::plan_parts::{ALREADY_DONE, NO_RESTART, always_offers, cannot_offer_none};
 use crate::preflight::{Check, Problem, problem};
 use crate::proxies::Kept;
 use crate::replication::is_source;
@@ -238,6 +238,13 @@ fn channels_into(node: &mut dyn WriteNode, name: &NodeName, change: &Change) -> 
 
 fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
     accounts_are_there(world, change)?;
+    // Said of the whole change: a part knows only what of it is its own.
+    if change.verb == Verb::Disable
+        && change.has(Noun::Clients)
+        && let Some(name) = always_offers(world)
+    {
+        return Err(cannot_offer_none(&name, change));
+    }
     let (mut planned, mut state) = (Vec::new(), format!("{change}\n"));
     for part in world.parts.clone() {
         let names: Vec<&str> = part.nodes.iter().map(NodeName::as_str).collect();

@@ -1,11 +1,11 @@
 //! Key, certificate and CA of a node: made, put where its server reads them, and known again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use change::StepError;
-use model::NodeName;
+use model::{NodeName, Step};
 use secrecy::ExposeSecret;
 use server::arbitrator::owner_file;
 use server::{NodeSpec, WriteMember};
@@ -229,6 +229,51 @@ pub fn discard_incoming(node: &mut dyn WriteMember) -> Result<(), StepError> {
         host.remove(&dir.join(name)).map_err(fail)?;
     }
     host.remove_dir(&dir).map_err(fail)
+}
+
+/// Where steps of a change write on their nodes, which may have been cut short there.
+fn written_to(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<Vec<PathBuf>, StepError> {
+    let node = world.member(name)?;
+    let spec = node.spec().clone();
+    let edited = step.params.get("edit").and_then(|edit| Some(PathBuf::from(edit.get("file")?.as_str()?)));
+    let edited = edited.map(|file| {
+        // The temporary file lies beside what a link leads to.
+        let target = node.host().link(&file).ok().flatten().map(|target| file.with_file_name(target));
+        target.unwrap_or(file)
+    });
+    let edited = edited.and_then(|file| file.parent().map(Path::to_owned));
+    let keeps = crate::steps::of(step)?.keeps(step).map(|place| spec.state_dir.join(place));
+    let own = [spec.tls_dir.clone(), spec.state_dir.clone(), incoming(node)];
+    Ok(own.into_iter().chain(keeps).chain(edited).collect())
+}
+
+/// Removes from the nodes of these steps what a sealion that was killed while it wrote has left: it may be a private key. One line for each
+/// node where something was removed, or where that cannot be told.
+pub fn sweep(world: &mut World<'_>, steps: &[&Step]) -> Vec<String> {
+    let mut places: BTreeMap<NodeName, BTreeSet<PathBuf>> = BTreeMap::new();
+    for step in steps {
+        for name in &step.nodes {
+            // Who is not in the inventory any more is told by the step itself.
+            places.entry(name.clone()).or_default().extend(written_to(world, step, name).unwrap_or_default());
+        }
+    }
+    let mut told = Vec::new();
+    for (name, dirs) in places {
+        let Ok(node) = world.member(&name) else { continue };
+        let swept: Result<Vec<Vec<PathBuf>>, _> =
+            dirs.iter().map(|dir| node.write_host().sweep(dir)).collect();
+        match swept.map(|all| all.concat()) {
+            Ok(removed) if removed.is_empty() => {}
+            Ok(removed) => told.push(format!(
+                "{name}: half-written files of a sealion that was killed were removed: {}",
+                removed.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+            )),
+            Err(error) => told.push(format!(
+                "{name}: a sealion that was killed may have left half-written files there, keys among them (.NAME.sealion-PID): {error}"
+            )),
+        }
+    }
+    told
 }
 
 /// What lies in a node's `tls_dir`.

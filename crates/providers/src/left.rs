@@ -15,7 +15,7 @@ fn stand_word(stand: Stand) -> &'static str {
     }
 }
 
-/// One line for each step that changes something, and one for each node.
+/// One line for each step that changes something, one for what has to be put back by hand, and one for each node.
 pub fn left_as(world: &mut World<'_>, machine: &Machine) -> Vec<String> {
     let mut lines: Vec<String> = machine
         .plan()
@@ -25,6 +25,9 @@ pub fn left_as(world: &mut World<'_>, machine: &Machine) -> Vec<String> {
         .filter(|(step, _)| !step.only_looks)
         .map(|(step, stand)| format!("{}: {} ({})", step.id, stand_word(*stand), step.title))
         .collect();
+    for step in &machine.plan().steps {
+        lines.extend(crate::steps::of(step).ok().and_then(|kind| kind.left(world, step)));
+    }
     let topology = world.topology;
     lines.extend(world.nodes.iter_mut().map(|node| topology.standing(&mut **node)));
     lines

@@ -1,6 +1,6 @@
 //! Steps that every topology plans in the same way.
 
-use model::{Change, LinkKind, Noun, Step, Verb};
+use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
 
 use server::Flavour;
 use server::rights::{Rights, Use};
@@ -162,6 +162,44 @@ pub fn nothing_to_rotate() -> PlanError {
 /// Whether it is about `require_secure_transport`.
 pub fn requires_tls(change: &Change) -> bool {
     change.has(Noun::Clients) || change.has(Noun::RequireTls)
+}
+
+/// The first server that offers TLS whatever it is told: nothing of it can be disabled but that it is required.
+pub fn always_offers(world: &mut World<'_>) -> Option<NodeName> {
+    let nodes = world.nodes.iter_mut();
+    let mut of_mysql = nodes.filter_map(|node| {
+        let is_so = node.view().is_ok_and(|view| view.capabilities().live_tls_files);
+        is_so.then(|| node.name().clone())
+    });
+    of_mysql.next()
+}
+
+/// As much of a change as can be disabled beside such a server.
+pub fn but_the_offer(change: &Change) -> Change {
+    let rest = change.nouns.iter().copied().filter(|noun| *noun != Noun::Clients);
+    Change::new(change.verb, rest.chain([Noun::RequireTls]))
+}
+
+pub fn cannot_offer_none(name: &NodeName, change: &Change) -> PlanError {
+    refuse(format!(
+        "{name} cannot be made to offer no TLS while it runs\n  why:  MySQL offers TLS by default, with a certificate that it makes itself\n  \
+         next: sealion plan {} disables all the rest: nobody must use TLS then (where enable was the last change: sealion undo)",
+        but_the_offer(change)
+    ))
+}
+
+/// Which commands lead on from a finished change that cannot be undone any more.
+pub fn instead_of_undo(world: &mut World<'_>, change: &Change) -> String {
+    let topology = world.topology;
+    let all = Change::new(Verb::Disable, topology.default_nouns(&mut world.nodes).iter().copied());
+    let disable = if always_offers(world).is_some() { but_the_offer(&all) } else { all };
+    if change.verb == Verb::Disable {
+        return format!(
+            "sealion plan {}, which encrypts it again, with new keys",
+            Change { verb: Verb::Enable, ..change.clone() }
+        );
+    }
+    format!("sealion plan {disable}, which leads back to cleartext; sealion rotate makes new keys")
 }
 
 /// Nobody may connect without TLS any more when it is required.

@@ -42,7 +42,7 @@ pub use provider_options::{GaleraState, ProviderOptions};
 pub use proxy::{
     AdminState, Carried, LiveProxy, ProxyError, ProxyServer, ProxySpec, ReadProxy, ServerName, WriteProxy,
 };
-pub use replication::{Channel, ChannelTls, ThreadState, TlsFiles};
+pub use replication::{Channel, ChannelTls, ThreadState, Threads, TlsFiles};
 pub use sessions::{TcpSession, TcpSessions, tcp_sessions};
 pub use sst::{SstOptions, SstTls};
 pub use view::NodeView;

@@ -25,7 +25,7 @@ use crate::node::{
 };
 use crate::options::{self, Effective, Start, persisted};
 use crate::owner;
-use crate::replication::{self, Channel, ChannelTls, TlsFiles};
+use crate::replication::{self, Channel, ChannelTls, Threads, TlsFiles};
 use crate::sessions;
 use crate::view::NodeView;
 
@@ -477,6 +477,9 @@ impl ReadNode for LiveNode {
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Uptime'")?);
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Current_tls%'")?);
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Tls_library_version'")?);
+        if variables.contains_key("mysqlx_port") {
+            status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Mysqlx_ssl_server_not_after'")?);
+        }
         let time = client.query("SELECT UNIX_TIMESTAMP()").map_err(|error| self.error(&error))?;
         let server_unix_ms =
             time.scalar().and_then(|text| text.parse::<u64>().ok()).map(|s| s.saturating_mul(1000));
@@ -707,9 +710,14 @@ impl WriteNode for LiveNode {
         }
     }
 
-    fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls) -> Result<(), NodeError> {
+    fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls, run: Threads) -> Result<(), NodeError> {
         let flavour = self.known_capabilities()?.flavour;
-        self.run_all(&replication::change_channel(flavour, channel, tls))
+        self.run_all(&replication::change_channel(flavour, channel, tls, run))
+    }
+
+    fn start_threads(&mut self, channel: &str, threads: Threads) -> Result<(), NodeError> {
+        let flavour = self.known_capabilities()?.flavour;
+        self.run_all(replication::start_threads(flavour, channel, threads).as_slice())
     }
 
     fn set_account_tls(&mut self, account: &AccountName, on: bool) -> Result<(), NodeError> {

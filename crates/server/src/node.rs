@@ -14,7 +14,7 @@ use crate::grants::OwnGrants;
 use crate::live_settings::LiveSetting;
 use crate::logins::Logins;
 use crate::options::Effective;
-use crate::replication::{Channel, ChannelTls, TlsFiles};
+use crate::replication::{Channel, ChannelTls, Threads, TlsFiles};
 use crate::view::NodeView;
 
 /// File names below a node's `tls_dir`. Paths cannot be changed at run time, so they never change.
@@ -286,8 +286,10 @@ pub trait WriteNode: ReadNode + WriteMember {
     fn set_provider_options(&mut self, options: &str) -> Result<(), NodeError>;
     /// Client and Galera certificates are read again from the same paths.
     fn reload_tls(&mut self) -> Result<(), NodeError>;
-    /// A channel connects anew as `tls` says, from where its applier is; nothing of it is lost or read twice.
-    fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls) -> Result<(), NodeError>;
+    /// A channel connects anew as `tls` says, from where its applier is; nothing of it is lost or read twice. The threads in `run` run then.
+    fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls, run: Threads) -> Result<(), NodeError>;
+    /// These threads of a channel are started, and no others.
+    fn start_threads(&mut self, channel: &str, threads: Threads) -> Result<(), NodeError>;
     /// An account must be used over TLS (`REQUIRE SSL`), or need not. It counts for new connections.
     fn set_account_tls(&mut self, account: &AccountName, on: bool) -> Result<(), NodeError>;
     /// A running server takes these files, where its row of the capability table says that it can.

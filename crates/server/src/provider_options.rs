@@ -82,8 +82,15 @@ impl ProviderOptions {
     /// Whether every pair of `self` is in force in `live`, apart from what the server rewrites by itself.
     /// Returns the keys that differ.
     pub fn differences(&self, live: &Self) -> Vec<String> {
+        let in_force = |(at, (key, _)): &(usize, &(String, String))| {
+            // Of a key that stands there twice, the provider takes the last one.
+            !self.pairs.iter().skip(at + 1).any(|(later, _)| later == key)
+        };
         self.pairs
             .iter()
+            .enumerate()
+            .filter(in_force)
+            .map(|(_, pair)| pair)
             .filter(|(key, value)| {
                 // The provider turns the listener's scheme to ssl:// when TLS is strict.
                 let bare =
@@ -228,6 +235,23 @@ impl fmt::Display for GaleraState {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Seen on Galera 26.4.23: the last one counts.
+    #[test]
+    fn of_a_key_that_stands_there_twice_the_last_one_counts_and_is_changed() {
+        let text = "gcache.size=64M; socket.ssl = NO ;gcache.size=128M;socket.ssl=YES;pc.weight=2";
+        let mut options = ProviderOptions::parse(text);
+        assert_eq!((options.get("gcache.size"), options.get("socket.ssl")), (Some("128M"), Some("YES")));
+        let live = ProviderOptions::parse("gcache.size = 128M; pc.weight = 2; socket.ssl = YES; ");
+        assert_eq!(options.differences(&live), Vec::<String>::new());
+        let old = ProviderOptions::parse("gcache.size = 64M; pc.weight = 2; socket.ssl = YES; ");
+        assert_eq!(options.differences(&old), ["gcache.size"]);
+        // What is not ours stays as it stands there.
+        options.set("socket.ssl", "NO");
+        assert_eq!(options.to_string(), "gcache.size=64M;gcache.size=128M;socket.ssl=NO;pc.weight=2");
+        options.remove("gcache.size");
+        assert_eq!(options.to_string(), "socket.ssl=NO;pc.weight=2");
+    }
 
     #[test]
     fn reads_both_spellings_and_keeps_what_it_does_not_know() {

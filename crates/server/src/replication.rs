@@ -152,16 +152,17 @@ fn lag_s(behind: &str, delay: &str) -> Option<u64> {
     Some(behind.saturating_sub(delay.parse().unwrap_or(0)))
 }
 
-/// The statements that make a running channel connect anew as `tls` says, with no position in them: each flavour goes on where its
-/// applier is.
-pub fn change_channel(flavour: Flavour, channel: &str, tls: &ChannelTls) -> Vec<String> {
+/// The statements that make a channel connect anew as `tls` says, with no position in them: each flavour goes on where its applier is. Of
+/// its threads, those in `run` run afterwards.
+pub fn change_channel(flavour: Flavour, channel: &str, tls: &ChannelTls, run: Threads) -> Vec<String> {
     let (on, verify) = (u8::from(tls.is_on), u8::from(tls.verifies));
     let path = |path: &PathBuf| quoted(&path.display().to_string());
     let name = quoted(channel);
     if flavour == Flavour::MariaDb {
         // Both threads must be stopped (error 1198).
         let name = if channel.is_empty() { String::new() } else { format!(" {name}") };
-        return vec![
+        let start = start_threads(flavour, channel, run);
+        let change = [
             format!("STOP SLAVE{name}"),
             format!(
                 "CHANGE MASTER{name} TO master_ssl={on}, master_ssl_ca={}, master_ssl_cert={}, master_ssl_key={}, \
@@ -170,10 +171,12 @@ pub fn change_channel(flavour: Flavour, channel: &str, tls: &ChannelTls) -> Vec<
                 path(&tls.cert),
                 path(&tls.key)
             ),
-            format!("START SLAVE{name}"),
         ];
+        return change.into_iter().chain(start).collect();
     }
-    vec![
+    // Its applier runs on, if it runs.
+    let start = start_threads(flavour, channel, Threads { applier: false, ..run });
+    let change = [
         format!("STOP REPLICA IO_THREAD FOR CHANNEL {name}"),
         format!(
             "CHANGE REPLICATION SOURCE TO SOURCE_SSL={on}, SOURCE_SSL_CA={}, SOURCE_SSL_CERT={}, SOURCE_SSL_KEY={}, \
@@ -182,8 +185,30 @@ pub fn change_channel(flavour: Flavour, channel: &str, tls: &ChannelTls) -> Vec<
             path(&tls.cert),
             path(&tls.key)
         ),
-        format!("START REPLICA IO_THREAD FOR CHANNEL {name}"),
-    ]
+    ];
+    change.into_iter().chain(start).collect()
+}
+
+/// The two threads of a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Threads {
+    pub receiver: bool,
+    pub applier: bool,
+}
+
+/// The statement that starts these threads of a channel; of no thread there is none.
+pub fn start_threads(flavour: Flavour, channel: &str, threads: Threads) -> Option<String> {
+    let which = match (threads.receiver, threads.applier) {
+        (false, false) => return None,
+        (true, true) => "",
+        (true, false) => " IO_THREAD",
+        (false, true) => " SQL_THREAD",
+    };
+    if flavour != Flavour::MariaDb {
+        return Some(format!("START REPLICA{which} FOR CHANNEL {}", quoted(channel)));
+    }
+    let name = if channel.is_empty() { String::new() } else { format!(" {}", quoted(channel)) };
+    Some(format!("START SLAVE{name}{which}"))
 }
 
 /// Files of a server's certificate, as its variables name them; empty: none.
@@ -248,16 +273,31 @@ mod tests {
         assert_eq!((lag_s("", "0"), lag_s("NULL", "0")), (None, None));
     }
 
+    const BOTH: Threads = Threads { receiver: true, applier: true };
+
+    #[test]
+    fn what_was_stopped_stays_stopped() {
+        let stopped = Threads { receiver: false, applier: false };
+        for flavour in [Flavour::MariaDb, Flavour::MySql] {
+            let all = change_channel(flavour, "", &tls(), stopped);
+            assert!(all.len() == 2 && all.iter().all(|sql| !sql.starts_with("START")), "{all:?}");
+        }
+        let all = change_channel(Flavour::MariaDb, "", &tls(), Threads { receiver: true, applier: false });
+        assert_eq!(all[2], "START SLAVE IO_THREAD");
+    }
+
     #[test]
     fn no_position_is_given_and_mysqls_applier_goes_on() {
-        let [stop, change, start] = &change_channel(Flavour::MySql, "", &tls())[..] else { panic!("three") };
+        let [stop, change, start] = &change_channel(Flavour::MySql, "", &tls(), BOTH)[..] else {
+            panic!("three")
+        };
         assert_eq!(stop, "STOP REPLICA IO_THREAD FOR CHANNEL ''");
         assert_eq!(start, "START REPLICA IO_THREAD FOR CHANNEL ''");
         assert!(
             change.contains("SOURCE_SSL=1") && change.contains("SOURCE_SSL_KEY='/t/k''.pem'"),
             "{change}"
         );
-        let maria = change_channel(Flavour::MariaDb, "east", &ChannelTls::default());
+        let maria = change_channel(Flavour::MariaDb, "east", &ChannelTls::default(), BOTH);
         assert_eq!((maria[0].as_str(), maria[2].as_str()), ("STOP SLAVE 'east'", "START SLAVE 'east'"));
         assert!(
             maria[1].starts_with("CHANGE MASTER 'east' TO master_ssl=0, master_ssl_ca=''"),
@@ -268,6 +308,18 @@ mod tests {
             let lower = statement.to_lowercase();
             assert!(!lower.contains("log_file") && !lower.contains("pos") && !lower.contains("password"));
         }
+    }
+
+    #[test]
+    fn only_the_threads_that_are_named_are_started() {
+        let start = |flavour, channel, receiver, applier| {
+            start_threads(flavour, channel, Threads { receiver, applier }).unwrap_or_default()
+        };
+        assert_eq!(start(Flavour::MariaDb, "", true, true), "START SLAVE");
+        assert_eq!(start(Flavour::MariaDb, "o'e", true, false), "START SLAVE 'o''e' IO_THREAD");
+        assert_eq!(start(Flavour::MySql, "", true, true), "START REPLICA FOR CHANNEL ''");
+        assert_eq!(start(Flavour::MySql, "e", false, true), "START REPLICA SQL_THREAD FOR CHANNEL 'e'");
+        assert_eq!(start(Flavour::MySql, "e", false, false), "");
     }
 
     #[test]

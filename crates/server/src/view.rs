@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::capability::Capabilities;
 
 const NOT_AFTER: &str = "ssl_server_not_after";
+const X_NOT_AFTER: &str = "mysqlx_ssl_server_not_after";
 
 /// `Dec  5 07:23:49 2026 GMT`, as OpenSSL writes it.
 // Seen: MariaDB 10.11.19 pads a one-digit day with a space.
@@ -32,7 +33,7 @@ pub fn unix_of(text: &str) -> Option<i64> {
     Some(days * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
-/// `SHOW GLOBAL VARIABLES` and the `wsrep_%`, `Ssl_%`, `Tls_library_version` and `Uptime` rows of `SHOW GLOBAL STATUS`.
+/// `SHOW GLOBAL VARIABLES` and the `wsrep_%`, `Ssl_%`, `Mysqlx_ssl_server_not_after`, `Tls_library_version` and `Uptime` rows of `SHOW GLOBAL STATUS`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeView {
     pub variables: BTreeMap<String, String>,
@@ -87,6 +88,18 @@ impl NodeView {
     pub fn client_certificate_not_after_unix(&self) -> Option<i64> {
         unix_of(self.status(NOT_AFTER)?)
     }
+    /// Its port of the X Protocol, and until when the certificate is valid that it shows there, where that is not the one which other clients
+    /// are shown: X Plugin reads its files when the server starts.
+    ///
+    /// # Source
+    /// Seen on MySQL 9.7.4: `Mysqlx_ssl_server_not_after` stays what it was after `ALTER INSTANCE RELOAD TLS`.
+    pub fn x_protocol_lags(&self) -> Option<(&str, &str)> {
+        let has = |name: &str| self.variable(name).filter(|value| !value.is_empty());
+        let port = has("mysqlx_port")?;
+        let until = self.status(X_NOT_AFTER).filter(|until| !until.is_empty())?;
+        let is_own = has("mysqlx_ssl_cert").is_some();
+        (!is_own && self.status(NOT_AFTER) != Some(until)).then_some((port, until))
+    }
 }
 
 #[cfg(test)]
@@ -134,5 +147,21 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn a_port_of_the_x_protocol_with_an_older_certificate_is_known() {
+        let port = ("mysqlx_port", "33060");
+        let (new, old) = (
+            ("ssl_server_not_after", "Jan  5 13:07:53 2027 GMT"),
+            ("mysqlx_ssl_server_not_after", "Nov 23 13:07:41 2036 GMT"),
+        );
+        assert_eq!(view(&[port], &[new, old]).x_protocol_lags(), Some(("33060", old.1)));
+        // Files of its own, the same certificate, a port without TLS, no X Plugin.
+        let own = ("mysqlx_ssl_cert", "x.pem");
+        assert_eq!(view(&[port, own], &[new, old]).x_protocol_lags(), None);
+        assert_eq!(view(&[port], &[new, (old.0, new.1)]).x_protocol_lags(), None);
+        assert_eq!(view(&[port], &[new, (old.0, "")]).x_protocol_lags(), None);
+        assert_eq!(view(&[], &[new, old]).x_protocol_lags(), None);
     }
 }

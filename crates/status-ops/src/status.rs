@@ -244,6 +244,12 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
         let name = spec.name.to_string();
         match looked {
             Ok((view, (node, unseen), of_node)) => {
+                if let Some((port, until)) = view.x_protocol_lags() {
+                    status.notes.push(format!(
+                        "{name}: its port of the X Protocol, {port}, shows another certificate than clients are shown, valid until {until}: X Plugin reads \
+                         its files at the start (next: restart mysqld)"
+                    ));
+                }
                 if let Some(why) = view.not_galera() {
                     status.not_applicable.push(format!(
                         "{name} is not a Galera node ({why}): the rules for Galera and SST do not apply to it"

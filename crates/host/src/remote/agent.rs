@@ -202,10 +202,7 @@ impl Agent {
             Request::Facts { path } => {
                 Local.facts(&path.0)?.map_or(Answer::Absent, |facts| Answer::Facts { facts })
             }
-            Request::List { dir } => {
-                let paths = Local.list(&dir.0)?;
-                Answer::Paths { paths: paths.iter().map(|path| Path::new(path).into()).collect() }
-            }
+            Request::List { dir } => paths(&Local.list(&dir.0)?),
             Request::Process { pid } => {
                 Local.process(*pid)?.map_or(Answer::Absent, |facts| Answer::Process { facts })
             }
@@ -254,6 +251,7 @@ impl Agent {
             Request::MakeDir { dir, mode, owner } => done(Local.make_dir(&dir.0, *mode, *owner))?,
             Request::Remove { path } => done(Local.remove(&path.0))?,
             Request::RemoveDir { dir } => done(Local.remove_dir(&dir.0))?,
+            Request::Sweep { dir } => paths(&Local.sweep(&dir.0)?),
             Request::Run { command, limit_ms } => {
                 Answer::Text { text: Local.run(command, Duration::from_millis(*limit_ms))? }
             }
@@ -353,6 +351,10 @@ fn reply(id: u64, answer: Answer) -> Message {
 
 fn one_path(found: Option<PathBuf>) -> Answer {
     found.map_or(Answer::Absent, |path| Answer::Paths { paths: vec![FarPath(path)] })
+}
+
+fn paths(found: &[PathBuf]) -> Answer {
+    Answer::Paths { paths: found.iter().map(|path| Path::new(path).into()).collect() }
 }
 
 fn done(result: Result<(), HostError>) -> Result<Answer, HostError> {

@@ -150,6 +150,9 @@ pub enum Request {
     RemoveDir {
         dir: FarPath,
     },
+    Sweep {
+        dir: FarPath,
+    },
     Run {
         command: Vec<String>,
         limit_ms: u64,
@@ -198,6 +201,7 @@ impl Request {
             | Self::MakeDir { .. }
             | Self::Remove { .. }
             | Self::RemoveDir { .. }
+            | Self::Sweep { .. }
             | Self::Run { .. }
             | Self::RunService { .. }
             | Self::Lock { .. }

@@ -521,6 +521,13 @@ impl WriteHost for Remote {
         self.done(Request::Remove { path: path.into() }, &[])
     }
 
+    fn sweep(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError> {
+        match self.host_call(Request::Sweep { dir: dir.into() }, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::Paths { paths } => Ok(paths.into_iter().map(|path| path.0).collect()),
+            other => Err(self.odd(&other)),
+        }
+    }
+
     fn remove_dir(&self, dir: &Path) -> Result<(), HostError> {
         self.done(Request::RemoveDir { dir: dir.into() }, &[])
     }

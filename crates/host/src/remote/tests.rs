@@ -126,6 +126,7 @@ fn an_agent_that_looks_changes_nothing() {
         Request::MakeDir { dir: (&*dir.path().join("new")).into(), mode: 0o700, owner: None },
         Request::Remove { path: (&*path).into() },
         Request::RemoveDir { dir: dir.path().into() },
+        Request::Sweep { dir: dir.path().into() },
         Request::Run { command: vec!["rm".into(), path.display().to_string()], limit_ms: 1000 },
         Request::RunService {
             job: FarJob::Start(dir.path().into()),

@@ -14,7 +14,7 @@ use server::{GaleraFacts, ProviderOptions};
 
 use super::arbitrators::ArbitratorDraft;
 use super::draft::Draft;
-use super::steps::PatienceParams;
+use super::steps::{PatienceGateParams, PatienceParams};
 use crate::by_hand;
 use crate::draft::PlannedEdit;
 use crate::plan::{Builder, PlanError};
@@ -130,13 +130,24 @@ pub fn of_settled(options: &mut ProviderOptions) {
     }
 }
 
-/// Nodes wait longer from here on, also after each restart, on the way back too.
+/// Whether these are the timeouts that members have meanwhile.
+pub fn is_meanwhile(options: &str) -> bool {
+    let options = ProviderOptions::parse(options);
+    let known: Vec<bool> = WAITS
+        .iter()
+        .filter_map(|(key, _, wait_s)| Some(options.get(key)? == format!("PT{wait_s}S")))
+        .collect();
+    !known.is_empty() && known.iter().all(|is_so| *is_so)
+}
+
+/// Nodes wait longer from here on, also after each restart, on the way back too. Nobody is dynamic any more when all are in the state
+/// `settled`.
 pub fn begin(
     builder: &mut Builder,
     prefix: &str,
     drafts: &mut [Draft],
     all: &BTreeMap<NodeName, Patience>,
-    no_op: bool,
+    (no_op, settled): (bool, char),
 ) -> Result<(), PlanError> {
     let set = |draft: &mut Draft, patience: &Patience| {
         for (key, value) in &patience.meanwhile {
@@ -145,7 +156,20 @@ pub fn begin(
     };
     each(builder, (prefix, no_op, "suspects silent members later"), drafts, all, set, |patience| {
         [patience.before.clone(), patience.text()]
-    })
+    })?;
+    if all.is_empty() || no_op {
+        return Ok(());
+    }
+    let waits = all.iter().map(|(name, patience)| (name.clone(), patience.text())).collect();
+    let step = builder.add(
+        format!("{prefix}.look"),
+        "patience-gate",
+        "check that all members wait equally long for a silent one".into(),
+        all.keys().cloned().collect(),
+        PatienceGateParams { waits, settled },
+    );
+    step.shell = by_hand::gate("the same evs.inactive_timeout, evs.suspect_timeout and evs.install_timeout");
+    Ok(())
 }
 
 /// As long as their option files say, and these as they were.

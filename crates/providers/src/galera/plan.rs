@@ -273,7 +273,7 @@ fn enable(
     let is_done =
         drafts.iter().all(|draft| draft.letter == 'S') && voters.iter().all(|voter| voter.letter == 'S');
     let waits = if galera { patience::of(drafts, voters) } else { BTreeMap::new() };
-    patience::begin(builder, "E1p", drafts, &waits, is_done)?;
+    patience::begin(builder, "E1p", drafts, &waits, (is_done, 'S'))?;
     if galera {
         // Before the first node is dynamic, as it is the last one to be strict: it waits as long as they do.
         let is_early = strict_before_nodes(drafts);
@@ -481,7 +481,7 @@ fn disable(
     let is_done =
         drafts.iter().all(|draft| draft.letter == 'P') && voters.iter().all(|voter| voter.letter == 'P');
     let waits = if galera { patience::of(drafts, voters) } else { BTreeMap::new() };
-    patience::begin(builder, "D0p", drafts, &waits, is_done)?;
+    patience::begin(builder, "D0p", drafts, &waits, (is_done, 'P'))?;
     if galera {
         // First of all here, and so the last one in an undo: see `strict_before_nodes`.
         for voter in voters.iter_mut() {

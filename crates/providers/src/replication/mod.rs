@@ -4,7 +4,7 @@
 //! channel connects anew and verifies its source, then clients without TLS are refused. A channel never waits for a certificate
 //! that its source does not serve yet.
 
-mod other_ports;
+pub(crate) mod other_ports;
 mod plan;
 mod preflight;
 mod settle;
@@ -23,6 +23,7 @@ use server::{Admits, Alive, GaleraFacts, NodeError, NodeView, PemSet, WriteNode}
 use crate::plan::{PlanContent, PlanError};
 use crate::preflight::{Check, set_live};
 use crate::steps::fail;
+use crate::threads;
 use crate::topology::{Role, Topology};
 use crate::world::World;
 
@@ -97,6 +98,12 @@ impl Topology for Replication {
         settle::channels(world)
     }
 
+    fn give_up(&self, world: &mut World<'_>) -> Vec<String> {
+        let names = world.names();
+        let of = |name: NodeName| threads::forget(world, &name).err().map(|error| format!("{name}: {error}"));
+        names.into_iter().filter_map(of).collect()
+    }
+
     fn standing(&self, node: &mut dyn WriteNode) -> String {
         let view = match node.view() {
             Ok(view) => view,
@@ -117,7 +124,7 @@ impl Topology for Replication {
             }
             Err(error) => line += &format!(", its channels are not known ({})", error.first_line()),
         }
-        line
+        line + &threads::standing(node)
     }
 
     fn shows(&self, world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {

@@ -53,6 +53,16 @@ fn of_server(view: &NodeView) -> Vec<String> {
     lines
 }
 
+/// What a server goes on showing on such a port now that its certificate was replaced, behind the note of a step.
+pub fn at_end(view: &NodeView) -> String {
+    match view.x_protocol_lags() {
+        Some((port, until)) => format!(
+            "; its port of the X Protocol, {port}, shows its old certificate, valid until {until}, until mysqld is started again"
+        ),
+        None => String::new(),
+    }
+}
+
 /// `tls_version=''` is taken by SET GLOBAL and refused by the reload (3888, "TLS version is invalid"): the change would stop there.
 pub fn check(_: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let of = |(name, view): (&NodeName, &NodeView)| {

@@ -6,7 +6,7 @@ use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
 use openssl::sha::sha256;
 use server::replication::{RELOAD_MARIADB, RELOAD_MYSQL};
 use server::rights::Use;
-use server::{Channel, ChannelTls, TlsFiles, WriteNode};
+use server::{Channel, ChannelTls, Threads, TlsFiles, WriteNode};
 
 use super::preflight::is_source;
 use super::steps::channel::key_of_source;
@@ -18,8 +18,8 @@ use crate::draft::{MemberDraft, NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
-    ALREADY_DONE, NO_RESTART, cleartext_after, clients_gate, clients_gate_back, key_files, new_certificate,
-    nothing_to_rotate, only_rotated, prove, require, requires_tls, retire, rights,
+    ALREADY_DONE, NO_RESTART, cannot_offer_none, cleartext_after, clients_gate, clients_gate_back, key_files,
+    new_certificate, nothing_to_rotate, only_rotated, prove, require, requires_tls, retire, rights,
 };
 use crate::rollover;
 use crate::world::World;
@@ -470,6 +470,9 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
     Ok(())
 }
 
+/// By hand, too, a channel is changed that runs.
+const BOTH_THREADS: Threads = Threads { receiver: true, applier: true };
+
 fn connect_anew(
     builder: &mut Builder,
     prefix: &str,
@@ -494,7 +497,7 @@ fn connect_anew(
     };
     let how = if after.is_on { "with TLS, and verifies its source" } else { "without TLS" };
     let flavour = draft.node.view.capabilities().flavour;
-    let sql: Vec<String> = server::replication::change_channel(flavour, &channel.name, &after)
+    let sql: Vec<String> = server::replication::change_channel(flavour, &channel.name, &after, BOTH_THREADS)
         .into_iter()
         .map(|sql| format!("{sql};"))
         .collect();
@@ -521,11 +524,7 @@ fn disable(
     let (replication, clients) = (change.has(Noun::Replication), change.has(Noun::Clients));
     let is_live = |draft: &&Draft| draft.node.view.capabilities().live_tls_files;
     if clients && let Some(mysql) = drafts.iter().find(is_live) {
-        return Err(refuse(format!(
-            "{} cannot be made to offer no TLS while it runs\n  why:  MySQL offers TLS by default, with a certificate that it makes itself\n  \
-             next: sealion undo, if sealion enabled it; to let clients in without TLS: sealion plan disable require-tls",
-            mysql.node.name
-        )));
+        return Err(cannot_offer_none(&mysql.node.name, change));
     }
     accounts::plan(world, change, accounts, builder)?;
     if requires_tls(change) {

@@ -72,6 +72,10 @@ pub trait StepKind: Sync {
     fn keeps(&self, _: &Step) -> Option<PathBuf> {
         None
     }
+    /// What an abandoned change leaves of it for a person to put back, in one line.
+    fn left(&self, _: &mut World<'_>, _: &Step) -> Option<String> {
+        None
+    }
     /// Over new connections; says what was seen.
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError>;
 }
@@ -84,6 +88,7 @@ pub const STEPS: &[&dyn StepKind] = &[
     &arbitrator::ARBITRATOR,
     &again::AGAIN,
     &patience::PATIENCE,
+    &patience::PATIENCE_GATE,
     &join::JOIN,
     &gate::GATE,
     &clients_gate::CLIENTS_GATE,

@@ -11,6 +11,7 @@ use trust::TrustError;
 use super::{StepKind, fail, only_node, params};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::files::{finish_placing, is_placing, issue, lies, note_owner, place_bytes, sound};
+use crate::replication::other_ports;
 use crate::world::World;
 
 pub struct Rotate;
@@ -211,13 +212,14 @@ impl StepKind for Rotate {
             return Ok(format!("serves serial {live} since its restart"));
         }
         let node = world.node(&name)?;
-        if node.view().map_err(fail)?.offers_client_tls() {
+        let view = node.view().map_err(fail)?;
+        if view.offers_client_tls() {
             let pem = node.client_leaf().map_err(fail)?;
             let client = trust::inspect(pem.as_bytes()).map_err(fail)?;
             if client.first().is_none_or(|leaf| leaf.serial_hex != live) {
                 return Err(fail("its client port serves another certificate"));
             }
         }
-        Ok(format!("serves serial {live} on new connections"))
+        Ok(format!("serves serial {live} on new connections{}", other_ports::at_end(&view)))
     }
 }

@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use server::accounts::{Account, AccountName, AccountTls};
-use server::{Channel, ChannelTls, Flavour, Sessions, ThreadState};
+use server::{Channel, ChannelTls, Flavour, Sessions, ThreadState, Threads};
 
 use super::disk::{Disk, MYSQL, ROOT, TCP_HEAD, TCP_TABLE};
 use super::mysql::{self, RETRIES_MAX};
@@ -699,10 +699,14 @@ impl World {
 
     /// START SLAVE of MariaDB, START REPLICA IO_THREAD of MySQL.
     pub fn start_slave(&mut self, index: usize, name: &str) -> Result<(), String> {
+        let applier = !self.servers[index].is_mysql();
+        self.start_threads(index, name, Threads { receiver: true, applier })
+    }
+
+    pub fn start_threads(&mut self, index: usize, name: &str, threads: Threads) -> Result<(), String> {
         let at = self.channel_named(index, name)?;
-        let is_mysql = self.servers[index].is_mysql();
-        self.servers[index].channels[at].applies |= !is_mysql;
-        if self.servers[index].channels[at].receiver == Receiver::Stopped {
+        self.servers[index].channels[at].applies |= threads.applier;
+        if threads.receiver && self.servers[index].channels[at].receiver == Receiver::Stopped {
             self.start_channel(index, at);
         }
         Ok(())

@@ -281,6 +281,30 @@ impl SimHost {
         done.map_err(fail(failed, path))
     }
 
+    /// A file is written under another name first: who is killed in between leaves that.
+    fn change_file<T>(
+        &self,
+        path: &Path,
+        target: &Path,
+        bytes: usize,
+        work: impl FnOnce(&mut Disk) -> io::Result<T>,
+    ) -> Result<T, HostError> {
+        let mut world = self.shared.borrow_mut();
+        let pid = world.sealion_pid;
+        let is_served = !world.sealion_is_dead && world.servers[self.index].lost_host.is_none();
+        let disk = &mut world.servers[self.index].disk;
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let temp = target.with_file_name(format!(".{name}.sealion-{pid}"));
+        if is_served && disk.may_write(target, bytes).is_ok() {
+            let half = Entry { bytes: Some(b"half of it".to_vec()), uid: ROOT, gid: ROOT, mode: 0o600 };
+            disk.entries.insert(temp.clone(), half);
+        }
+        drop(world);
+        let done = self.change("write", "cannot write", path, work);
+        self.shared.borrow_mut().servers[self.index].disk.entries.remove(&temp);
+        done
+    }
+
     fn look<T>(&self, work: impl FnOnce(&Disk) -> T) -> T {
         work(&self.shared.borrow().servers[self.index].disk)
     }
@@ -477,12 +501,12 @@ impl WriteHost for SimHost {
         owner: Option<(u32, u32)>,
     ) -> Result<(), HostError> {
         let target = self.readable(path)?;
-        self.change("write", "cannot write", path, |disk| disk.write(&target, bytes, mode, owner))
+        self.change_file(path, &target, bytes.len(), |disk| disk.write(&target, bytes, mode, owner))
     }
 
     fn replace(&self, path: &Path, expected: &[u8], bytes: &[u8]) -> Result<(), HostError> {
         let target = self.readable(path)?;
-        let replaced = self.change("write", "cannot write", path, |disk| {
+        let replaced = self.change_file(path, &target, bytes.len(), |disk| {
             let is_as_expected =
                 disk.entries.get(&target).is_some_and(|entry| entry.bytes.as_deref() == Some(expected));
             if is_as_expected { disk.write(&target, bytes, None, None).map(|()| true) } else { Ok(false) }
@@ -530,6 +554,20 @@ impl WriteHost for SimHost {
             disk.entries.remove(path);
             Ok(())
         })
+    }
+
+    fn sweep(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError> {
+        let dir = &self.readable(dir)?;
+        let own = format!(".sealion-{}", self.shared.borrow().sealion_pid);
+        let is_left = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with('.') && name.contains(".sealion-") && !name.ends_with(&own)
+        };
+        let left: Vec<PathBuf> = self.look(|disk| disk.children(dir)).into_iter().filter(is_left).collect();
+        for path in &left {
+            self.remove(path)?;
+        }
+        Ok(left)
     }
 
     fn remove_dir(&self, dir: &Path) -> Result<(), HostError> {

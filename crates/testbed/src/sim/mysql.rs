@@ -158,13 +158,20 @@ pub(super) fn view(server: &Server, live: &Live, view: &mut NodeView) {
     {
         view.status.insert(name.into(), value.clone());
     }
-    let leaf = live.client.as_ref().and_then(|client| trust::inspect(&client.leaf).ok());
-    let leaf = leaf.and_then(|chain| chain.into_iter().next());
+    let leaf_of = |client: &Option<ClientTls>| {
+        let chain = client.as_ref().and_then(|client| trust::inspect(&client.leaf).ok());
+        chain.and_then(|chain| chain.into_iter().next())
+    };
+    let leaf = leaf_of(&live.client);
     let time = |unix_s: Option<i64>| unix_s.map(openssl_time).unwrap_or_default();
     let (begins, ends) =
         (leaf.as_ref().map(|leaf| leaf.not_before_unix), leaf.as_ref().map(|leaf| leaf.not_after_unix));
     view.status.insert("ssl_server_not_before".into(), time(begins));
     view.status.insert("ssl_server_not_after".into(), time(ends));
+    if server.shown.contains_key("mysqlx_port") {
+        let ends = leaf_of(&live.x_client).map(|leaf| leaf.not_after_unix);
+        view.status.insert("mysqlx_ssl_server_not_after".into(), time(ends));
+    }
     view.status.insert("tls_library_version".into(), server.tls_library.says.clone());
 }
 

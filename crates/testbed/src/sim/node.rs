@@ -11,7 +11,7 @@ use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
     Admits, Alive, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting, Logins, NodeError, NodeSpec,
-    NodeView, OwnGrants, ReadMember, ReadNode, Sessions, TlsFiles, WriteMember, WriteNode, owner,
+    NodeView, OwnGrants, ReadMember, ReadNode, Sessions, Threads, TlsFiles, WriteMember, WriteNode, owner,
 };
 
 use super::disk::SimHost;
@@ -472,7 +472,7 @@ impl WriteNode for SimNode {
         })
     }
 
-    fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls) -> Result<(), NodeError> {
+    fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls, run: Threads) -> Result<(), NodeError> {
         let is_mysql = self.shared.borrow().servers[self.index].is_mysql();
         let [stop, change, start] = if is_mysql {
             ["STOP REPLICA IO_THREAD", "CHANGE REPLICATION SOURCE", "START REPLICA IO_THREAD"]
@@ -484,7 +484,18 @@ impl WriteNode for SimNode {
             world.stop_slave(self.index, channel)
         })?;
         self.change(change, |world| world.change_master(self.index, channel, tls))?;
-        self.change(start, |world| world.start_slave(self.index, channel))
+        let run = Threads { applier: run.applier && !is_mysql, ..run };
+        if !run.receiver && !run.applier {
+            return Ok(());
+        }
+        self.change(start, |world| world.start_threads(self.index, channel, run))
+    }
+
+    fn start_threads(&mut self, channel: &str, threads: Threads) -> Result<(), NodeError> {
+        self.change("START REPLICA", |world| {
+            world.servers[self.index].needs(&["REPLICATION SLAVE ADMIN", "REPLICATION_SLAVE_ADMIN"])?;
+            world.start_threads(self.index, channel, threads)
+        })
     }
 
     fn set_tls_files(&mut self, files: &TlsFiles) -> Result<(), NodeError> {

@@ -67,6 +67,8 @@ pub struct Live {
     pub tls_wish: [String; 3],
     /// What clients meet; `None` is `have_ssl=DISABLED`.
     pub client: Option<ClientTls>,
+    /// What X Plugin has read when it started.
+    pub x_client: Option<ClientTls>,
     pub requires_tls: bool,
     pub sst_method: String,
     pub cluster_address: String,
@@ -579,6 +581,7 @@ impl Server {
             // Source: IST picks ssl:// when socket.ssl_key is non-empty and dynamic is off.
             ist_ssl: has("socket.ssl_key") && !dynamic,
             galera,
+            x_client: client.clone(),
             client,
             tls_wish: ssl_paths.clone(),
             ssl_paths,

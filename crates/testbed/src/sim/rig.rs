@@ -303,7 +303,10 @@ impl Rig {
 
     pub(super) fn mortal(shared: &Shared, work: impl FnOnce() -> End) -> End {
         let ended = catch_unwind(AssertUnwindSafe(work));
-        shared.borrow_mut().sealion_is_dead = false;
+        let mut world = shared.borrow_mut();
+        world.sealion_is_dead = false;
+        world.sealion_pid += 1;
+        drop(world);
         match ended {
             Ok(end) => end,
             Err(cause) if cause.is::<Killed>() => End::Killed,

@@ -112,6 +112,8 @@ pub struct World {
     pub said: Vec<String>,
     /// Sealion was killed: what its destructors would do is not done.
     pub sealion_is_dead: bool,
+    /// Of the command that runs; each has its own.
+    pub sealion_pid: u32,
     pub next_pid: i32,
     next_tick_ms: u64,
 }
@@ -188,6 +190,7 @@ impl World {
             faults: Faults::default(),
             said: vec![],
             sealion_is_dead: false,
+            sealion_pid: 1,
             next_pid: 1000,
             next_tick_ms: 0,
         }

@@ -177,3 +177,50 @@ fn replacing_a_ca_that_is_over_survives_sealion_killed_and_a_full_disk() {
     let faults = [Fault::KillSealion, Fault::DiskFull];
     check_some(&base, &rotate_ca(), &faults, &[Direction::Forward], 23);
 }
+
+/// The change that a refusal names as the next step.
+fn advised(refusal: &str) -> Change {
+    let (_, advice) = refusal.split_once("sealion plan ").unwrap_or_else(|| panic!("no plan: {refusal}"));
+    let mut words = advice.split(|c: char| c.is_whitespace() || c == ';');
+    let verb = match words.next() {
+        Some("disable") => Verb::Disable,
+        Some("enable") => Verb::Enable,
+        other => panic!("{other:?}: {refusal}"),
+    };
+    let nouns = words.next().unwrap_or_default().split(',').filter(|noun| !noun.is_empty());
+    Change::new(verb, nouns.map(|noun| noun.parse().unwrap_or_else(|why| panic!("{noun}: {why}"))))
+}
+
+/// Undo and disable, each refused, named each other.
+#[test]
+fn what_cannot_be_undone_any_more_leads_to_cleartext_by_the_step_that_is_named() {
+    let disable = Change::new(Verb::Disable, []);
+    let loosened = Change::new(Verb::Disable, [Noun::RequireTls]);
+    let of_estate: fn() -> Rig = clear;
+    let of_mariadb: fn() -> Rig = || Rig::on(World::replicas(seed(), &[vec![], vec![0]]));
+    for (make, ends_as) in [(of_estate, "PPPTcTcTTcTTc"), (of_mariadb, "PPc")] {
+        let rig = make();
+        let operator = Operator::new(&rig, "root@db1");
+        for change in [Change::new(Verb::Enable, []), rotate_ca(), loosened.clone()] {
+            let plan = operator.plan(&change).unwrap_or_else(|error| panic!("{change}: {error}"));
+            assert!(operator.apply(&plan).is_complete(), "{change}");
+        }
+        assert!(operator.go_on(Some(Direction::Back)).is_complete());
+        let End::Refused(text) = operator.go_on(Some(Direction::Back)) else { panic!("its keys are gone") };
+        let instead = advised(&text);
+        // Whoever disables without nouns is led to the same step.
+        match operator.plan(&disable) {
+            Ok(plan) => assert_eq!(plan.change, instead),
+            Err(error) => assert_eq!(advised(&error.to_string()), instead, "{error}"),
+        }
+        let plan = operator.plan(&instead).unwrap_or_else(|error| panic!("{text}\n{instead}: {error}"));
+        assert!(operator.apply(&plan).is_complete(), "{instead}");
+        settled(&rig);
+        assert_eq!(rig.shared.borrow().letters(), ends_as);
+        assert!(!operator.plan(&instead).expect("a plan").changes_anything());
+        // And that one has a way back.
+        assert!(operator.go_on(Some(Direction::Back)).is_complete());
+        let wanted = if ends_as == "PPc" { "RRs" } else { SEALED };
+        assert_eq!(rig.shared.borrow().letters(), wanted);
+    }
+}

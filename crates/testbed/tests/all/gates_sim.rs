@@ -262,3 +262,37 @@ fn outside_of_the_window_it_checks_and_changes_nothing_until_it_opens() {
     }
     is_sound(&rig);
 }
+
+/// On the way back the same holds it: nobody is restarted outside of the window, or while the file is there.
+#[test]
+fn an_undo_waits_for_the_window_and_the_file_as_the_way_on_does() {
+    let rig = plain();
+    let mut one = Operator::new(&rig, "root@db1");
+    assert!(one.apply(&one.plan(&enable()).expect("a plan")).is_complete());
+    let minute = {
+        use change_ops::access::ClusterAccess;
+        one.local_minute()
+    };
+    let opens = (minute + 10) % 1440;
+    let text = format!("{:02}:{:02}-{:02}:{:02}", opens / 60, opens % 60, minute / 60, minute % 60);
+    let (_dir, file, gates) = pause_file();
+    one.gates(Gates { window: Some(text.parse().expect("a window")), ..gates });
+    let (count, shared) = (Rc::new(Cell::new(0)), rig.shared.clone());
+    let counted = Rc::clone(&count);
+    one.at_wait(move || {
+        counted.set(counted.get() + 1);
+        assert_eq!(shared.borrow().letters(), "SSS");
+        if counted.get() == 20 {
+            std::fs::remove_file(&file).expect("there");
+        }
+        false
+    });
+    let said = waits(&rig).len();
+    let end = one.go_on(Some(Direction::Back));
+    assert!(end.is_complete(), "{end:?}");
+    assert_eq!(letters(&rig), "PPP");
+    let told = waits(&rig).split_off(said);
+    assert!(told.len() >= 3 && told[0].contains("paused while"), "{told:?}");
+    assert!(told.iter().any(|line| line.contains("outside of the window")) && count.get() > 100, "{told:?}");
+    is_sound(&rig);
+}

@@ -150,6 +150,12 @@ pub fn not_of_our_ca(rig: &Rig, world: &World, wish: Direction) -> Vec<String> {
 }
 
 /// Everything that must hold at the end, as a list of what does not.
+/// Keys, certificates and option files that a killed sealion began to write.
+pub fn half_written(server: &testbed::sim::process::Server) -> Vec<String> {
+    let paths = server.disk.entries.keys().map(|path| path.display().to_string());
+    paths.filter(|path| path.contains(".pem.sealion-") || path.contains(".cnf.sealion-")).collect()
+}
+
 fn broken(
     rig: &Rig,
     operators: &[&Operator],
@@ -207,6 +213,12 @@ fn broken(
         }
     }
     for server in &world.servers {
+        wrong.extend(
+            half_written(server).into_iter().map(|path| format!("{}: {path} is left", server.name())),
+        );
+        if server.disk.text("/var/lib/sealion/threads.json").is_some() {
+            wrong.push(format!("{} is still noted to have stopped threads", server.name()));
+        }
         if server.disk.text("/var/lib/sealion/drained").is_some() {
             wrong.push(format!("{} is still marked as drained", server.name()));
         }

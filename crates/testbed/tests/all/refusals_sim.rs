@@ -380,6 +380,13 @@ fn a_service_that_nobody_can_start() {
     ] {
         enable_refuses(|world| world.servers[2].spec.service = service, "n3", &[key, program, "PATH"]);
     }
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect();
+    let (start, stop) = (words("/usr/sbin/mariadbd stop n3"), words("/usr/sbin/mariadbd start n3"));
+    enable_refuses(
+        |world| world.servers[2].spec.service = Service::Commands { start, stop, alive: None },
+        "n3",
+        &["its start command does something else", "may have changed places"],
+    );
     // One that nobody may run.
     enable_refuses(
         |world| {

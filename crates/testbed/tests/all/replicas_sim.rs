@@ -1,6 +1,7 @@
 //! Servers by themselves and their replicas, in memory: what ships changes them, is killed, and goes on.
 
 use change::{Direction, Outcome};
+use change_ops::gates::Gates;
 use model::{Change, Noun, Verb};
 use server::ChannelTls;
 use testbed::sim::channels::Receiver;
@@ -115,19 +116,58 @@ fn a_replica_that_lags_loses_nothing() {
     assert_eq!(rig.shared.borrow().letters(), "RRsRs");
 }
 
-/// With skip_slave_start a restart leaves the channel stopped: sealion does not start what somebody wants stopped, and says so.
+/// With skip_slave_start a restart starts no thread: what ran before runs afterwards, both ways, whoever is killed.
 #[test]
-fn a_channel_that_stays_stopped_after_a_restart_is_told() {
-    let rig = plain();
-    rig.shared.borrow_mut().servers[2].channels[0].skips_start = true;
+fn threads_that_ran_before_a_restart_run_after_it_though_their_server_starts_none() {
+    let base = plain();
+    for index in 0..3 {
+        for channel in &mut base.shared.borrow_mut().servers[index].channels {
+            channel.skips_start = true;
+        }
+    }
+    let rig = base.fork(seed());
     let operator = Operator::new(&rig, "root@db1");
-    let end = operator.apply(&operator.plan(&enable()).expect("a plan"));
-    let End::Outcome(Outcome::Stopped { step, why }) = &end else { panic!("{end:?}") };
-    assert!(step.0 == "E2.n3" && why.contains("START REPLICA there, then sealion resume"), "{end:?}");
+    assert!(operator.apply(&operator.plan(&enable()).expect("a plan")).is_complete());
+    settled(&rig);
+    assert_eq!(rig.shared.borrow().letters(), "RRsRs");
+    assert!(operator.go_on(Some(Direction::Back)).is_complete());
+    settled(&rig);
+    assert_eq!(rig.shared.borrow().letters(), "PPcPc");
+    check_some(&base, &enable(), &[Fault::KillSealion], &BOTH, 1);
+}
+
+/// What its operator has stopped is not started by a change that goes back.
+#[test]
+fn threads_that_their_operator_stopped_stay_stopped() {
+    for skips_start in [false, true] {
+        let rig = plain();
+        rig.shared.borrow_mut().servers[2].channels[0].skips_start = skips_start;
+        let operator = Operator::new(&rig, "root@db1");
+        assert!(operator.apply(&operator.plan(&enable()).expect("a plan")).is_complete());
+        rig.shared.borrow_mut().stop_slave(2, "").expect("it has one");
+        let end = operator.go_on(Some(Direction::Back));
+        assert!(end.is_complete(), "{end:?}");
+        let world = rig.shared.borrow();
+        let channel = &world.servers[2].channels[0];
+        // Without skip_slave_start its own restart starts them: that is said.
+        let said = world.said.iter().any(|line| line.contains("were stopped before the restart"));
+        assert_eq!(said, !skips_start);
+        let wanted = if skips_start { "PPcP-" } else { "PPcPc" };
+        assert_eq!((world.letters().as_str(), channel.applies), (wanted, !skips_start));
+    }
+    // Forward nobody could see whether it works.
+    let rig = plain();
+    let mut operator = Operator::new(&rig, "root@db1");
+    operator.gates(Gates { stop_after: Some("E2.n3".into()), ..Gates::default() });
+    let held = operator.apply(&operator.plan(&enable()).expect("a plan"));
+    assert!(matches!(held, End::Outcome(Outcome::Held { .. })), "{held:?}");
+    rig.shared.borrow_mut().stop_slave(2, "").expect("it has one");
+    operator.gates(Gates::default());
+    let end = operator.go_on(None);
+    assert!(format!("{end:?}").contains("it was not sealion that stopped them"), "{end:?}");
     rig.shared.borrow_mut().start_slave(2, "").expect("it has one");
-    rig.shared.borrow_mut().servers[2].channels[0].skips_start = false;
     rig.shared.borrow_mut().advance(1_000);
-    assert!(operator.go_on(Some(Direction::Forward)).is_complete());
+    assert!(operator.go_on(None).is_complete());
     settled(&rig);
     assert_eq!(rig.shared.borrow().letters(), "RRsRs");
 }

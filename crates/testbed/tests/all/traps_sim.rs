@@ -410,3 +410,60 @@ fn what_was_set_live_in_a_server_that_is_restarted_is_refused_or_told() {
     rig.shared.borrow_mut().servers[1].live_settings = vec![set("read_only", "ON")];
     must(&rig, &enable(Noun::OF_REPLICAS));
 }
+
+/// Neither ALTER INSTANCE RELOAD TLS nor anything else reaches X Plugin: who has changed the certificate says which one is left there.
+#[test]
+fn what_the_x_protocol_goes_on_showing_is_told_at_the_end_and_is_gone_after_a_restart() {
+    let rig = mysql();
+    let port = Some("33060".to_owned());
+    rig.shared.borrow_mut().servers[0].shown.insert("mysqlx_port".into(), port);
+    let operator = Operator::new(&rig, "root@db1");
+    let notes = |plan: &model::Plan| {
+        assert!(operator.apply(plan).is_complete());
+        let journals = operator.journals();
+        let (_, bytes) = journals
+            .iter()
+            .find(|(path, _)| path.ends_with(format!("{}.journal", plan.id)))
+            .expect("its journal");
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        text.lines().filter(|line| line.contains("shows its old certificate, valid until")).count()
+    };
+    assert_eq!(notes(&operator.plan(&enable(Noun::OF_REPLICAS)).expect("a plan")), 1);
+    let restart = |rig: &Rig| {
+        let mut world = rig.shared.borrow_mut();
+        world.servers[0].restarts_by_itself = true;
+        world.kill(0);
+        world.advance(60_000);
+        let settles_ms = world.settles_ms();
+        assert!(world.advance_until(settles_ms, World::is_whole), "{}", world.letters());
+    };
+    restart(&rig);
+    // It has read the new one now, and a rotation leaves it behind again.
+    let rotate = Change::new(Verb::Rotate, Noun::OF_REPLICAS);
+    assert_eq!(notes(&operator.plan(&rotate).expect("a plan")), 1);
+    rig.shared.borrow_mut().servers[0].shown.insert("mysqlx_ssl_cert".into(), Some("x.pem".into()));
+    assert_eq!(notes(&operator.plan(&rotate).expect("a plan")), 0);
+}
+
+/// Of a provider option that stands there twice, Galera takes the last one: so do we, and leave the other as it stands.
+#[test]
+fn a_provider_option_twice_is_what_its_last_place_says() {
+    let mut world = World::cluster(seed(), 3);
+    let file = testbed::sim::world::GALERA_FILE;
+    let text = world.servers[1].disk.text(file).expect("there");
+    let twice =
+        "wsrep-provider-options=\" gcache.size = 64M;gcache.size=128M ; evs.keepalive_period=PT1S\"\n";
+    let text = text.replace("wsrep-provider-options=gcache.size=128M;evs.keepalive_period=PT1S\n", twice);
+    assert!(text.contains(twice));
+    world.servers[1].disk.put(file, text, 0, 0o640);
+    let rig = Rig::on(world);
+    let before = rig.shared.borrow().user_files();
+    let operator = Operator::new(&rig, "root@db1");
+    let plan = operator.plan(&enable(Noun::ALL)).unwrap_or_else(|error| panic!("{error}"));
+    assert!(operator.apply(&plan).is_complete());
+    assert_eq!(rig.shared.borrow().letters(), "SSS");
+    let text = rig.shared.borrow().servers[1].disk.text(file).expect("there");
+    assert!(text.contains("gcache.size=64M;gcache.size=128M"), "{text}");
+    assert!(operator.go_on(Some(change::Direction::Back)).is_complete());
+    assert!(rig.shared.borrow().letters() == "PPP" && rig.shared.borrow().user_files() == before);
+}

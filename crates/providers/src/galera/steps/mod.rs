@@ -13,5 +13,5 @@ pub use arbitrator::ArbitratorParams;
 pub use distrust::DistrustParams;
 pub use gate::GateParams;
 pub use join::JoinParams;
-pub use patience::PatienceParams;
+pub use patience::{PatienceGateParams, PatienceParams};
 pub use round::RoundParams;

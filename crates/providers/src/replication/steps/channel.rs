@@ -3,9 +3,10 @@
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
-use server::{Channel, ChannelTls, NodeError, ThreadState};
+use server::{Channel, ChannelTls, NodeError, ThreadState, Threads};
 
 use crate::steps::{StepKind, fail, only_node, params};
+use crate::threads;
 use crate::world::World;
 
 pub struct ChannelStep;
@@ -62,7 +63,22 @@ impl StepKind for ChannelStep {
                 wish.channel
             )));
         };
-        if channel.tls == *wish.wanted(direction) && is_at_work(&channel) {
+        let is_so = channel.tls == *wish.wanted(direction);
+        // Between STOP and START sealion has stopped it, and goes on.
+        if !threads::are_pending(world, &name)? && threads::is_stopped_by_hand(&channel) {
+            return Ok(match direction {
+                Direction::Back if is_so => {
+                    StepCheck::AlreadyDone(format!("{channel} is set so, and its threads are left stopped"))
+                }
+                Direction::Back => StepCheck::Ready,
+                Direction::Forward => StepCheck::Blocked(format!(
+                    "{name}: {channel} is not changed
+  why:  its threads do not run, and it was not sealion that stopped them: whether it works                      afterwards could not be seen
+  next: START REPLICA there, then sealion resume, or sealion undo"
+                )),
+            });
+        }
+        if is_so && is_at_work(&channel) {
             return Ok(StepCheck::AlreadyDone(format!("{channel} is set so and receives")));
         }
         Ok(StepCheck::Ready)
@@ -71,7 +87,17 @@ impl StepKind for ChannelStep {
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let wish: ChannelParams = params(step)?;
         let name = only_node(step)?;
-        world.node(&name)?.set_channel_tls(&wish.channel, wish.wanted(direction)).map_err(fail)
+        let channel = find(world, &name, &wish.channel).map_err(fail)?;
+        let channel =
+            channel.ok_or_else(|| fail(format!("{name} has no channel \"{}\" any more", wish.channel)))?;
+        let mut run = threads::to_run(world, &name, &channel)?;
+        if !threads::is_stopped_by_hand(&channel) {
+            // One that failed is tried again.
+            run = Threads { receiver: true, applier: true };
+        }
+        threads::note(world, &name)?;
+        world.node(&name)?.set_channel_tls(&wish.channel, wish.wanted(direction), run).map_err(fail)?;
+        threads::forget(world, &name)
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
@@ -90,6 +116,12 @@ impl StepKind for ChannelStep {
                 Ok(Some(channel)) if is_at_work(&channel) => {
                     let how = if wanted.is_on { "with TLS, and verifies its source" } else { "as before" };
                     return Ok(format!("{channel} receives {how}; it had come to {}", channel.received));
+                }
+                // As somebody else had it: going back starts nothing that was stopped.
+                Ok(Some(channel))
+                    if direction == Direction::Back && threads::is_stopped_by_hand(&channel) =>
+                {
+                    return Ok(format!("{channel} is as before, and its threads are left stopped"));
                 }
                 // It does not stop by itself for a source that cannot be reached: a wrong certificate stays wrong.
                 Ok(Some(Channel { receiver: ThreadState::Stopped, receiver_error: Some(why), .. })) => {

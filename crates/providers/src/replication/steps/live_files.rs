@@ -7,6 +7,7 @@ use server::{NodeView, TlsFiles};
 
 use crate::edit::{FileEdit, FileStand};
 use crate::files::{CERT_FILE, PEM_BYTES_MAX};
+use crate::replication::other_ports;
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::World;
 
@@ -68,14 +69,15 @@ impl StepKind for LiveFiles {
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
         let wish: LiveFilesParams = params(step)?;
         let node = world.node(&only_node(step)?)?;
-        let found = in_use(&node.view().map_err(fail)?);
+        let view = node.view().map_err(fail)?;
+        let found = in_use(&view);
         if found != *wish.wanted(direction) {
             return Err(fail(format!("its certificate was set and it still uses {}", found.cert)));
         }
         if direction == Direction::Back {
-            return Ok(format!("it uses {} again", found.cert));
+            return Ok(format!("it uses {} again{}", found.cert, other_ports::at_end(&view)));
         }
-        served_is_ours(world, step)
+        Ok(served_is_ours(world, step)? + &other_ports::at_end(&view))
     }
 }
 

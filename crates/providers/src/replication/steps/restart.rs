@@ -5,12 +5,13 @@ use std::time::Duration;
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
-use server::{NodeError, NodeView, ThreadState};
+use server::{NodeError, NodeView};
 
 use super::live_files::served_is_ours;
 use crate::drain::hook;
 use crate::edit::{FileEdit, FileStand};
 use crate::steps::{StepKind, fail, only_node, params};
+use crate::threads;
 use crate::world::World;
 
 pub struct Restart;
@@ -19,8 +20,6 @@ pub const RESTART: Restart = Restart;
 const POLL_MS: u64 = 200;
 /// A service that is not running for this long after a start has ended; managers take a moment to fork.
 const GONE_MS_MAX: u64 = 3_000;
-/// Its own channels connect again within this time.
-const CHANNELS_MS_MAX: u64 = 90_000;
 const LOG_LINES: usize = 100;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -53,13 +52,18 @@ impl StepKind for Restart {
         direction: Direction,
     ) -> Result<StepCheck, StepError> {
         let wish: RestartParams = params(step)?;
-        let node = world.node(&only_node(step)?)?;
+        let name = only_node(step)?;
+        let node = world.node(&name)?;
         let stand = wish.edit.stand(node).map_err(StepError)?;
         if stand == FileStand::Foreign {
             return Ok(StepCheck::Blocked(wish.edit.foreign(node)));
         }
         match node.view() {
-            Ok(view) if stand.is_so(direction) && ssl_cert(&view) == wish.wanted(direction) => {
+            Ok(view)
+                if stand.is_so(direction)
+                    && ssl_cert(&view) == wish.wanted(direction)
+                    && !threads::are_pending(world, &name)? =>
+            {
                 Ok(StepCheck::AlreadyDone("set so, in the file and live".into()))
             }
             Ok(_) | Err(NodeError::Down { .. }) => Ok(StepCheck::Ready),
@@ -78,12 +82,14 @@ impl StepKind for Restart {
                 let told = quiet(world, &name)?;
                 world.say(&told);
                 world.notes.push(told);
+                threads::note(world, &name)?;
                 world.node(&name)?.stop().map_err(fail)?;
                 start(world, &name)?;
             }
             Err(NodeError::Down { .. }) => start(world, &name)?,
             Err(error) => return Err(fail(error)),
         }
+        threads::start_again(world, &name)?;
         hook(world, &name, step, false)
     }
 
@@ -103,7 +109,6 @@ impl StepKind for Restart {
                 view.variable("have_ssl").unwrap_or("not known")
             )));
         }
-        receives_again(world, &name)?;
         if wanted.is_empty() { Ok("it offers no TLS".into()) } else { served_is_ours(world, step) }
     }
 }
@@ -173,23 +178,4 @@ fn did_not_start(world: &mut World<'_>, name: &NodeName, why: &str) -> StepError
         "{name} did not start again\n  why:  {why}; its log says:\n        {last}\n  next: sealion resume (tries again) or sealion undo (goes \
          back)"
     ))
-}
-
-/// Its own channels are as before.
-fn receives_again(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
-    let node = world.node(name)?;
-    let began = node.now_ms();
-    loop {
-        let channels = node.channels().map_err(fail)?;
-        let Some(idle) = channels.iter().find(|one| one.receiver != ThreadState::Running) else {
-            return Ok(());
-        };
-        if node.now_ms() - began > CHANNELS_MS_MAX {
-            return Err(fail(format!(
-                "{name} does not replicate again after its restart: {idle}\n  why:  {}\n  next: START REPLICA there, then sealion resume",
-                idle.receiver_error.as_deref().unwrap_or("its receiver does not run, and has no error")
-            )));
-        }
-        node.wait(Duration::from_millis(POLL_MS));
-    }
 }
