@@ -276,9 +276,10 @@ pub fn shut_out(
         let shut_out: Vec<String> = accounts.iter().filter(stays).map(|one| one.name.to_string()).collect();
         if !shut_out.is_empty() {
             return Err(refuse(format!(
-                "accounts of {node} require TLS, and could not log in any more\n  why:  {}\n  next: sealion plan disable clients,accounts \
+                "accounts of {node} require TLS, and could not log in any more\n  why:  {}\n  next: sealion plan {} \
                  (it changes those that have REQUIRE SSL), or ALTER USER ... REQUIRE NONE",
-                model::link::some_of(&shut_out, NAMED_MAX)
+                model::link::some_of(&shut_out, NAMED_MAX),
+                world.advised(change, &[Noun::Accounts])
             )));
         }
     }
@@ -324,11 +325,10 @@ pub fn refuse_replica(
 }
 
 /// Nobody could log in with an account that must use TLS.
-pub fn no_tls_offered(node: &NodeName, change: &Change, needed: &[Noun]) -> PlanError {
-    let all = Change::new(change.verb, [&change.nouns[..], needed].concat());
+pub fn no_tls_offered(node: &NodeName, advised: &Change) -> PlanError {
     refuse(format!(
         "{node} does not offer TLS to clients, as far as it tells\n  why:  with an account that must use TLS nobody could log in there any \
-         more\n  next: sealion plan {all}"
+         more\n  next: sealion plan {advised}"
     ))
 }
 

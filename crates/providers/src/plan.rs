@@ -74,6 +74,7 @@ impl Builder {
 pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Result<Plan, PlanError> {
     let topology = world.topology;
     estate::divide(world);
+    world.recent.wish = Some(change.clone());
     let content = topology.plan(world, change)?;
     let made_unix_ms = world.clock.unix_ms();
     let mut impact = content.impact;

@@ -346,15 +346,16 @@ fn enable(
     if change.has(Noun::Accounts)
         && let Some(draft) = drafts.iter().find(|draft| !clients && !draft.view.offers_client_tls())
     {
-        return Err(accounts::no_tls_offered(&draft.name, change, &[Noun::Sst, Noun::Clients]));
+        return Err(accounts::no_tls_offered(&draft.name, &world.advised(change, &[Noun::Sst, Noun::Clients])));
     }
     accounts::plan(world, change, accounts, builder)?;
     if requires_tls(change) {
         if let Some(draft) = drafts.iter().find(|draft| !clients && !draft.view.offers_client_tls()) {
             return Err(refuse(format!(
                 "{} does not offer TLS to clients, as far as it tells\n  why:  if it required TLS, nobody could connect over TCP any more\n  \
-                 next: sealion plan enable clients",
-                draft.name
+                 next: sealion plan {}",
+                draft.name,
+                world.advised(change, &[Noun::Clients])
             )));
         }
         clients_gate(builder);

@@ -85,6 +85,7 @@ pub type Check = fn(&mut World<'_>, &Seen<'_>) -> Vec<Problem>;
 
 /// Runs every check. Empty: the change may be planned.
 pub fn preflight(world: &mut World<'_>, change: &Change) -> Vec<Problem> {
+    world.recent.wish = Some(change.clone());
     if world.parts.is_empty() {
         return of_part(world, change);
     }

@@ -323,7 +323,7 @@ fn enable(
     if replication {
         let ours = |node: &NodeDraft| clients || node.ssl_cert == node.path(CERT_FILE);
         if let Some(source) = drafts.iter().find(|draft| draft.is_source && !ours(&draft.node)) {
-            return Err(serves_another(&source.node.name, &source.node.ssl_cert));
+            return Err(serves_another(&source.node.name, &source.node.ssl_cert, &world.advised(change, &[Noun::Clients])));
         }
         for draft in drafts.iter() {
             for channel in &draft.channels {
@@ -345,14 +345,14 @@ fn enable(
         if let Some(draft) = bare {
             let needed =
                 if open.is_some() { &[Noun::Replication, Noun::Clients][..] } else { &[Noun::Clients] };
-            return Err(accounts::no_tls_offered(&draft.node.name, change, needed));
+            return Err(accounts::no_tls_offered(&draft.node.name, &world.advised(change, needed)));
         }
         if let Some(channel) =
             open.filter(|one| !world.leave_accounts.iter().any(|name| name.user == one.user))
         {
             return Err(refuse(format!(
-                "a replica connects without TLS to {channel}, and would be refused\n  why:  its account must use TLS then\n  next: sealion plan \
-                 enable replication,clients,accounts"
+                "a replica connects without TLS to {channel}, and would be refused\n  why:  its account must use TLS then\n  next: sealion plan {}",
+                world.advised(change, &[Noun::Replication, Noun::Clients])
             )));
         }
     }
@@ -361,8 +361,9 @@ fn enable(
         if let Some(draft) = drafts.iter().find(|draft| !clients && !draft.node.view.offers_client_tls()) {
             return Err(refuse(format!(
                 "{} does not offer TLS to clients, as far as it tells\n  why:  if it required TLS, nobody could connect over TCP any more\n  \
-                 next: sealion plan enable clients",
-                draft.node.name
+                 next: sealion plan {}",
+                draft.node.name,
+                world.advised(change, &[Noun::Clients])
             )));
         }
         // A replica without TLS is a client that would be refused.
@@ -371,7 +372,8 @@ fn enable(
         if let Some(channel) = open {
             return Err(refuse(format!(
                 "a replica connects without TLS to {channel}, and would be refused\n  why:  require_secure_transport counts for replicas too\n  \
-                 next: sealion plan enable replication,clients"
+                 next: sealion plan {}",
+                world.advised(change, &[Noun::Replication, Noun::Clients])
             )));
         }
         clients_gate(builder);
@@ -390,10 +392,10 @@ fn enable(
     Ok(())
 }
 
-fn serves_another(source: &NodeName, ssl_cert: &str) -> PlanError {
+fn serves_another(source: &NodeName, ssl_cert: &str, advised: &Change) -> PlanError {
     refuse(format!(
         "{source} does not serve a certificate of the cluster's CA, so no replica could verify it\n  why:  its ssl_cert is \"{ssl_cert}\"\n  next: \
-         sealion plan enable replication,clients"
+         sealion plan {advised}"
     ))
 }
 
@@ -415,7 +417,8 @@ fn sources_elsewhere_serve_ours(
         let view = node.view().map_err(refuse)?;
         let used = view.variable("ssl_cert").unwrap_or_default();
         if used != ours {
-            return Err(serves_another(name, used));
+            let used = used.to_owned();
+            return Err(serves_another(name, &used, &world.advised(change, &[Noun::Clients])));
         }
     }
     Ok(())
@@ -547,8 +550,8 @@ fn disable(
             drafts.iter().find_map(|draft| draft.channels.iter().find(|one| !replication && one.tls.is_on));
         if let Some(channel) = needs {
             return Err(refuse(format!(
-                "a replica connects with TLS to {channel}, and could not any more\n  why:  its source would offer none\n  next: sealion plan \
-                 disable replication,clients"
+                "a replica connects with TLS to {channel}, and could not any more\n  why:  its source would offer none\n  next: sealion plan {}",
+                world.advised(change, &[Noun::Replication])
             )));
         }
         for draft in drafts.iter_mut() {
@@ -602,7 +605,7 @@ fn shut_out_replicas(
                     return Err(refuse(format!(
                         "{name} replicates from {source}, which would refuse it without TLS\n  why:  require_secure_transport counts for replicas \
                          too\n  next: sealion plan {}",
-                        Change::new(change.verb, [&change.nouns[..], &[Noun::RequireTls]].concat())
+                        world.advised(change, &[Noun::RequireTls])
                     )));
                 }
                 lines.extend(accounts::refuse_replica(world, change, source, name, channel)?);

@@ -218,6 +218,45 @@ fn a_cleartext_application_stops_the_change_before_anybody_requires_tls() {
     assert_eq!(rig.shared.borrow().letters(), SEALED);
 }
 
+/// Each refusal names a command that leads on: whoever follows them comes to a plan, and meets no command twice.
+#[test]
+fn who_follows_the_advice_of_refusals_comes_to_a_plan() {
+    let wishes: [&[Noun]; 6] = [
+        &[Noun::Replication, Noun::Clients],
+        &[Noun::Sst, Noun::Clients],
+        &[Noun::Clients],
+        &[Noun::Replication],
+        &[Noun::RequireTls],
+        &[Noun::Accounts],
+    ];
+    for wish in wishes {
+        let rig = clear();
+        for index in 0..3 {
+            let shown = &mut rig.shared.borrow_mut().servers[index].shown;
+            shown.insert("wsrep_sst_method".into(), Some("rsync".into()));
+        }
+        let operator = Operator::new(&rig, "root@db1");
+        let mut tried = vec![Change::new(Verb::Enable, wish.iter().copied())];
+        let mut asked = tried[0].clone();
+        let plan = loop {
+            let refused = match operator.plan(&asked) {
+                Ok(plan) => break plan,
+                Err(refused) => refused.to_string(),
+            };
+            let (_, rest) = refused.split_once("next: sealion plan enable ").unwrap_or_else(|| panic!("{refused}"));
+            let nouns = rest.split([' ', '\n']).next().expect("a word").split(',');
+            let nouns: Vec<Noun> = nouns.map(|noun| noun.parse().expect("a noun")).collect();
+            asked = Change::new(Verb::Enable, nouns);
+            assert!(!tried.contains(&asked), "{tried:?} lead in a circle: {refused}");
+            tried.push(asked.clone());
+        };
+        // What was wished is never lost on the way; require-tls is a part of clients.
+        let kept = |noun: &&Noun| asked.has(**noun) || (**noun == Noun::RequireTls && asked.has(Noun::Clients));
+        assert!(plan.changes_anything() && wish.iter().all(|noun| kept(&noun)), "{tried:?}");
+        assert!(wish == [Noun::Replication] || tried.len() > 1, "{tried:?}: nothing was refused");
+    }
+}
+
 /// What nobody could bring back is refused before anything is touched.
 #[test]
 fn what_does_not_fit_into_an_estate_is_refused() {
