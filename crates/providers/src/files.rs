@@ -20,7 +20,7 @@ use crate::world::World;
 
 pub const PEM_BYTES_MAX: u64 = 1024 * 1024;
 
-/// A new leaf of the cluster's CA for `name`, with its address and further names as SANs.
+/// A new leaf of the cluster's CA for `name`, with its address, further names and those of its proxies as SANs.
 pub fn issue(world: &mut World<'_>, name: &NodeName) -> Result<(trust::Leaf, String), StepError> {
     clocks_are_right(world, name)?;
     let ca = Ca::open(&world.authority.dir, &world.authority.passphrase).map_err(fail)?;
@@ -28,10 +28,10 @@ pub fn issue(world: &mut World<'_>, name: &NodeName) -> Result<(trust::Leaf, Str
     let spec = world.member(name)?.spec().clone();
     let mut dns = vec![name.to_string()];
     let mut ips = Vec::new();
-    for word in std::iter::once(&spec.address).chain(&spec.names) {
+    for word in spec.certificate_names() {
         match word.parse::<IpAddr>() {
             Ok(ip) => ips.push(ip),
-            Err(_) => dns.push(word.clone()),
+            Err(_) => dns.push(word.to_owned()),
         }
     }
     dns.push("localhost".into());

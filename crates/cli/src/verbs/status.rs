@@ -167,7 +167,11 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
         !node.rows.is_empty()
             && node.rows.iter().all(|row| ["client", "replication"].contains(&row.what.as_str()))
     };
-    if status.nodes.iter().all(is_outside) && !status.not_applicable.is_empty() {
+    let told = |node: &status_ops::status::NodeStatus| node.why_not.is_none() && node.version.is_some();
+    if !status.nodes.iter().any(told) {
+        println!("{} {}", show::bold("cluster"), cluster.name);
+        println!("  no server answered: what they are is not known");
+    } else if status.nodes.iter().all(is_outside) && !status.not_applicable.is_empty() {
         let what = if status.nodes.len() == 1 { "server" } else { "servers" };
         println!("{} {}", show::bold(what), cluster.name);
         for node in &status.nodes {
@@ -244,7 +248,14 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
     for line in &status.notes {
         println!("note: {line}");
     }
-    for line in &status.not_looked_at {
+    // Of who did not answer it is said above.
+    let is_said = |line: &&String| {
+        status
+            .nodes
+            .iter()
+            .any(|node| node.why_not.is_some() && line.starts_with(&format!("{0}: {0} ", node.node)))
+    };
+    for line in status.not_looked_at.iter().filter(|line| !is_said(line)) {
         println!("not checked: {line}");
     }
 }

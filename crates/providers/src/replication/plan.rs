@@ -323,7 +323,11 @@ fn enable(
     if replication {
         let ours = |node: &NodeDraft| clients || node.ssl_cert == node.path(CERT_FILE);
         if let Some(source) = drafts.iter().find(|draft| draft.is_source && !ours(&draft.node)) {
-            return Err(serves_another(&source.node.name, &source.node.ssl_cert, &world.advised(change, &[Noun::Clients])));
+            return Err(serves_another(
+                &source.node.name,
+                &source.node.ssl_cert,
+                &world.advised(change, &[Noun::Clients]),
+            ));
         }
         for draft in drafts.iter() {
             for channel in &draft.channels {
@@ -387,7 +391,8 @@ fn enable(
             .filter_map(|(is_so, kind)| is_so.then_some(kind))
             .collect();
     if !kinds.is_empty() {
-        prove(builder, "E6", kinds);
+        let ports: BTreeSet<u16> = world.nodes.iter().map(|node| node.spec().port).collect();
+        prove(builder, "E6", kinds, &ports.into_iter().collect::<Vec<_>>());
     }
     Ok(())
 }
@@ -444,8 +449,7 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
             vec![name.clone()],
             LiveFilesParams { edit, before, after: files },
         );
-        step.shell = by_hand::patch_on(name.as_str(), &draft.file, &diff);
-        step.shell.extend(sql.iter().map(|sql| by_hand::sql(sql)));
+        step.shell = draft.by_hand(&diff, sql.iter().map(|sql| draft.sql(sql)).collect());
         (step.sql, step.no_op) = (sql, no_op);
         step
     } else {
@@ -459,10 +463,8 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
             vec![name.clone()],
             RestartParams { edit, before, after: after.clone() },
         );
-        let words =
-            |words: &[String]| words.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" ");
-        step.shell = by_hand::patch_on(name.as_str(), &draft.file, &diff);
-        step.shell.extend([words(&draft.stop), words(&draft.start)]);
+        let restart = vec![by_hand::words(&draft.stop), by_hand::words(&draft.start)];
+        step.shell = draft.by_hand(&diff, restart);
         step.sql =
             vec!["-- ssl_cert is read at the start of the server only: --format shell, --format diff".into()];
         (step.restarts_server, step.no_op) = (true, no_op);
@@ -509,7 +511,7 @@ fn connect_anew(
         vec![name.clone()],
         ChannelParams { channel: channel.name.clone(), before: channel.tls.clone(), after },
     );
-    step.shell = [vec![format!("# on {name}")], sql.iter().map(|sql| by_hand::sql(sql)).collect()].concat();
+    step.shell = draft.node.by_hand(&[], sql.iter().map(|sql| draft.node.sql(sql)).collect());
     (step.sql, step.no_op) = (sql, no_op);
     Ok(())
 }
@@ -649,7 +651,7 @@ fn rotate(
         let sql = if node.view.capabilities().live_tls_files { RELOAD_MYSQL } else { RELOAD_MARIADB };
         let step = new_certificate(world, node, title, builder)?;
         step.sql = vec![format!("{sql};")];
-        step.shell.push(by_hand::sql(sql));
+        step.shell.extend(node.by_hand(&[], vec![node.sql(sql)]));
     }
     Ok(())
 }
