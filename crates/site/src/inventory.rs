@@ -467,7 +467,8 @@ impl Cluster {
                 "add a [[node]] table for each node",
             ));
         }
-        let ssh = inventory.ssh.unwrap_or_default();
+        let mut ssh = inventory.ssh.unwrap_or_default();
+        ssh.command = with_whole_paths(&ssh.command, &at);
         let agent = agent_program(&ssh)?;
         let mut reached = Reached { ssh: &ssh, agent, remotes: BTreeMap::new(), machines: BTreeMap::new() };
         let mut nodes: Vec<NodeSpec> = Vec::new();
@@ -708,7 +709,29 @@ fn side_by_side<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> T + Sync) ->
     done.into_iter().map(|(_, one)| one).collect()
 }
 
-/// ssh takes a word that begins with a hyphen for an option, and a path without a slash counts from a directory there.
+/// Files that options of ssh name count from the inventory's directory, as all paths of it, and not from where sealion is run.
+fn with_whole_paths(command: &[String], at: &impl Fn(&Path) -> PathBuf) -> Vec<String> {
+    /// Configuration, identity, log: ssh(1).
+    const WITH_FILE: [&str; 3] = ["-F", "-i", "-E"];
+    let whole = |file: &str| {
+        // `none` of -F is a word; a tilde is the business of ssh.
+        let is_file = !file.is_empty() && file != "none" && !file.starts_with('~');
+        if is_file { at(Path::new(file)).display().to_string() } else { file.to_owned() }
+    };
+    let mut before = "";
+    let mut words = Vec::new();
+    for word in command {
+        let joined = WITH_FILE.iter().find(|option| word.len() > 2 && word.starts_with(**option));
+        words.push(match joined {
+            _ if WITH_FILE.contains(&before) => whole(word),
+            Some(option) => format!("{option}{}", whole(word.get(2..).unwrap_or_default())),
+            None => word.clone(),
+        });
+        before = word;
+    }
+    words
+}
+
 /// Which sealion answers on the other machines.
 fn agent_program(ssh: &SshTable) -> Result<AgentProgram, OpsError> {
     match &ssh.agent {
@@ -1091,6 +1114,28 @@ mod tests {
         check("[[node]]\nname='n 1'\naddress='a'\n", "cannot be the name of a node");
         check("[[node]]\nname='n1'\naddress='db1:3306'\n", "without a port");
         check("[[node]]\nname='n1'\naddress='a'\nnames=['x\\ny']\n", "is not a host name or address");
+    }
+
+    #[test]
+    fn files_of_ssh_count_from_the_inventory() {
+        let at = |path: &Path| Path::new("/ops").join(path);
+        let check = |command: &[&str], expected: &[&str]| {
+            let command: Vec<String> = command.iter().map(|&word| word.to_owned()).collect();
+            assert_eq!(with_whole_paths(&command, &at), expected, "{command:?}");
+        };
+        check(&["ssh", "-F", "ssh_config", "-v"], &["ssh", "-F", "/ops/ssh_config", "-v"]);
+        check(&["ssh", "-Fkeys/c", "-i", "../id"], &["ssh", "-F/ops/keys/c", "-i", "/ops/../id"]);
+        check(&["ssh", "-F", "/etc/c", "-i", "~/.ssh/id"], &["ssh", "-F", "/etc/c", "-i", "~/.ssh/id"]);
+        check(&["ssh", "-F", "none", "-o", "User=x", "-4"], &["ssh", "-F", "none", "-o", "User=x", "-4"]);
+        // And the inventory is read so.
+        let ssh = "[ssh]\ncommand=['ssh','-F','c']\n[[node]]\nname='n1'\naddress='a'\nssh='db1'\n";
+        let dir = tempfile::tempdir().expect("tmp");
+        let inventory = dir.path().join("sealion.toml");
+        fs::write(dir.path().join("c.cnf"), "[client]\nuser=sealion\n").expect("written");
+        fs::write(&inventory, format!("{HEAD}{ssh}")).expect("written");
+        let cluster = Cluster::read(&inventory).expect("sound");
+        let words = format!("{:?}", cluster.machines);
+        assert!(words.contains(&dir.path().join("c").display().to_string()), "{words}");
     }
 
     #[test]

@@ -3,10 +3,10 @@
 
 use model::{Change, LinkKind, NodeName};
 use openssl::sha::sha256;
+use server::cluster_address::hosts as named_in;
 use server::rights::Use;
 use server::{Flavour, GaleraFacts, GaleraState, NodeError, NodeView, ProviderOptions, WriteNode};
 
-use super::preflight::live_and_file::members as named_in;
 use super::steps::JoinParams;
 use super::{OPTIONS, quorum};
 use crate::by_hand;

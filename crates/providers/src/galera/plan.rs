@@ -107,6 +107,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     }
     let steps = builder.steps;
     let voters: Vec<NodeName> = voters.iter().map(|voter| voter.member.name.clone()).collect();
+    let listed = gossip::told(world, &drafts);
     let mut impact = impact(&steps, drafts.len(), &voters, hasty);
     impact.extend(accounts::impact(world, change, &accounts));
     impact.extend(shut_out);
@@ -117,6 +118,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
         .flat_map(|step| step.nodes.clone())
         .collect();
     impact.extend(set_live::told(world, &restarted));
+    impact.extend(listed);
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
     }

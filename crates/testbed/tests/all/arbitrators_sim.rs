@@ -194,6 +194,17 @@ fn who_is_in_the_fewest_configurations_becomes_strict_last() {
     let round: Vec<&str> =
         plan.steps.iter().map(|step| step.id.0.as_str()).filter(|id| id.starts_with("E4.")).collect();
     assert_eq!(round, ["E4.n3", "E4.n2", "E4.n1", "E4.n4", "E4.garb1"]);
+    // And whoever plans reads that the lists are not whole; of lists that are, nothing.
+    let noted = |plan: &model::Plan| -> Vec<String> {
+        plan.impact.iter().filter(|line| line.contains("wsrep_cluster_address")).cloned().collect()
+    };
+    let told = noted(&plan);
+    assert!(told.len() == 1 && told[0].contains("n1 lacks") && told[0].contains("n4"), "{told:?}");
+    let whole = Rig::on(World::cluster(SEED, 3));
+    assert_eq!(
+        noted(&Operator::new(&whole, "root@db1").plan(&enable()).expect("a plan")),
+        [String::new(); 0]
+    );
     rig.must(&enable());
     rig.must(&Change::new(Verb::Disable, Noun::ALL));
     let world = rig.shared.borrow();
