@@ -135,7 +135,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
             );
         }
         if let Some(holder) = &lease {
-            println!("{} {holder}", show::bold("running now:"));
+            println!("{} {}", show::bold("running now:"), said_once(holder, &status));
         }
         if let Some(unproven) = &unproven {
             println!("{} {unproven}", show::bold("closed without verification:"));
@@ -151,6 +151,22 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
         print_status(&status, change, args.canaries);
     }
     Ok(code(&status, args))
+}
+
+/// Why a node could not be asked for its lease is what it could not be asked for anything else: that is said with the node.
+fn said_once(holder: &str, status: &status_ops::status::Status) -> String {
+    let silent = status.nodes.iter().filter_map(|node| Some((&node.node, node.why_not.as_ref()?)));
+    let mut text = holder.to_owned();
+    for (node, why) in silent {
+        // "not known (n1: nothing could be asked of db1: …)"
+        if let Some((_, reason)) =
+            holder.strip_suffix(')').and_then(|text| text.split_once(&format!("({node}: ")))
+            && why.contains(reason)
+        {
+            text = format!("not known ({node} does not answer, see below)");
+        }
+    }
+    text
 }
 
 fn code(status: &status_ops::status::Status, args: &StatusArgs) -> u8 {
