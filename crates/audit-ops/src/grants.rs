@@ -138,7 +138,8 @@ impl GrantsRow {
             let Some(grants) = account.grants(flavour) else { continue };
             out += &format!("-- {}, {}\n", flavour.title, account.on);
             let require = if account.uses == [Use::Follow] { " REQUIRE SSL" } else { "" };
-            out += &format!("CREATE USER {account_name} IDENTIFIED BY <NEW_PASSWORD>{require};\n");
+            out +=
+                &format!("CREATE USER IF NOT EXISTS {account_name} IDENTIFIED BY <NEW_PASSWORD>{require};\n");
             for grant in grants {
                 out += &format!("GRANT {grant} TO {account_name};\n");
             }
@@ -177,7 +178,8 @@ pub fn sql(rows: &[&GrantsRow], flavour: Option<&str>, account: &str, host_user:
     let mut parts = Vec::new();
     for row in rows {
         let mut part = format!(
-            "-- sealion {}: {}. <NEW_PASSWORD> is yours to write, in quotes.\n",
+            "-- sealion {}: {}. <NEW_PASSWORD> is yours to write, in quotes.\n\
+             -- An account that is there already keeps its password and how it must log in, and gets these privileges besides.\n",
             row.verbs.join(", "),
             row.title
         );
@@ -265,7 +267,7 @@ mod tests {
         let all: Vec<&GrantsRow> = GRANTS.iter().collect();
         let text = sql(&all, None, "'x'@'y'", "dba");
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with("-- ")) {
-            let is_statement = line.starts_with("CREATE USER 'x'@'y' ")
+            let is_statement = line.starts_with("CREATE USER IF NOT EXISTS 'x'@'y' ")
                 || (line.starts_with("GRANT ") && line.ends_with(" TO 'x'@'y';"));
             assert!(is_statement, "{line}");
         }

@@ -30,7 +30,10 @@ pub fn print_grants(flavour: &FlavourRow) -> String {
         flavour.title
     );
     // Over the network TLS comes first; the socket has none.
-    let _ = writeln!(out, "CREATE USER {ACCOUNT} IDENTIFIED BY <NEW_PASSWORD> WITH MAX_USER_CONNECTIONS 2;");
+    let _ = writeln!(
+        out,
+        "CREATE USER IF NOT EXISTS {ACCOUNT} IDENTIFIED BY <NEW_PASSWORD> WITH MAX_USER_CONNECTIONS 2;"
+    );
     for grant in ::audit::grants(&capabilities) {
         let _ = writeln!(out, "{}", grant.statement(ACCOUNT));
     }

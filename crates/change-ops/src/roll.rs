@@ -181,6 +181,7 @@ pub fn plan(
     nothing_open(access)?;
     let mut world = world(access, settings, passphrase, None, Box::new(|_| {}))?;
     world.joiner = change.joiner().cloned();
+    nobody_answers(&mut world, change)?;
     let change = &match change.nouns.as_slice() {
         [] if change.joiner().is_none() => {
             let topology = world.topology;
@@ -190,14 +191,30 @@ pub fn plan(
     };
     let (problems, planned) = providers::propose(&mut world, change, env!("CARGO_PKG_VERSION"));
     if !problems.is_empty() {
-        let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        return Err(OpsError::Refused(format!(
-            "{change} is refused, nothing was changed ({})\n\n{}",
-            model::text::counted(list.len(), "reason", "reasons"),
-            list.join("\n\n")
-        )));
+        return Err(refused(change, &problems));
     }
     planned.map_err(|error| OpsError::Refused(format!("{change} is refused, nothing was changed\n\n{error}")))
+}
+
+/// How nodes replicate is asked of them: where none answers, nothing is said of a kind of cluster that they may not be.
+fn nobody_answers(world: &mut World<'_>, change: &Change) -> Result<(), OpsError> {
+    let mut problems = Vec::new();
+    for node in &mut world.nodes {
+        match node.view() {
+            Ok(_) => return Ok(()),
+            Err(error) => problems.push(providers::preflight::not_answering(node.name(), &error)),
+        }
+    }
+    Err(refused(change, &problems))
+}
+
+fn refused(change: &Change, problems: &[providers::Problem]) -> OpsError {
+    let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    OpsError::Refused(format!(
+        "{change} is refused, nothing was changed ({})\n\n{}",
+        model::text::counted(list.len(), "reason", "reasons"),
+        list.join("\n\n")
+    ))
 }
 
 /// Beside an open change the cluster is in between, and every other advice would be wrong.
@@ -364,9 +381,19 @@ pub fn with_joiner(mut cluster: Cluster) -> Result<Cluster, OpsError> {
     Ok(cluster)
 }
 
-/// What the undo of `plan` leaves in cleartext, for people.
-pub fn cleartext_after_undo(plan: &Plan) -> Vec<String> {
-    providers::cleartext_after_undo(&plan.change)
+/// What is cleartext, and who is let in no more, once `steps` of `plan` are taken back.
+///
+/// # Errors
+/// Its plan is of another version.
+pub fn undo_warnings(
+    access: &dyn ClusterAccess,
+    settings: &Settings,
+    plan: &Plan,
+    steps: &[&Step],
+) -> Result<Vec<String>, OpsError> {
+    let nobody = SecretString::from(String::new());
+    let mut world = world(access, settings, nobody, Some(plan), Box::new(|_| {}))?;
+    Ok(providers::undo_warnings(&mut world, &plan.change, steps))
 }
 
 /// What is left for a person to do once `joiner` is a member.
@@ -574,7 +601,7 @@ impl change::driver::Watcher for Watch<'_, '_> {
                     at: step + 1,
                     of,
                     nodes: one.nodes.iter().map(ToString::to_string).collect(),
-                    restarts: one.restarts_server && !one.no_op,
+                    restarts: one.restarts(direction == Direction::Back),
                     restarts_left,
                     steps_left,
                 });

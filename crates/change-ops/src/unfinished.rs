@@ -165,8 +165,14 @@ impl Continuation {
         self.remaining.iter().filter_map(|at| self.plan.steps.get(*at))
     }
 
+    /// The same, in the order of the plan.
+    pub fn steps_of_plan(&self) -> Vec<&Step> {
+        let remains = |(at, _): &(usize, &Step)| self.remaining.contains(at);
+        self.plan.steps.iter().enumerate().filter(remains).map(|(_, step)| step).collect()
+    }
+
     pub fn restarts(&self) -> usize {
-        self.steps().filter(|step| step.restarts_server && !step.no_op).count()
+        self.steps().filter(|step| step.restarts(self.direction == Direction::Back)).count()
     }
 }
 

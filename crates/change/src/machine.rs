@@ -366,7 +366,8 @@ impl Machine {
     /// How many steps remain, and how many of them restart a server.
     pub fn left(&self) -> (usize, usize) {
         let pending = || self.plan.steps.iter().enumerate().filter(|(at, _)| self.pending(*at));
-        let restarts = pending().filter(|(_, step)| step.restarts_server && !step.no_op);
+        let going_back = self.direction == Direction::Back;
+        let restarts = pending().filter(|(_, step)| step.restarts(going_back));
         (pending().count(), restarts.count())
     }
 

@@ -166,6 +166,9 @@ pub struct StepNature {
     pub undone_by: Option<StepId>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Need>,
+    /// Whether its undo restarts a server, where that is not as it is forward.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_restarts: Option<bool>,
 }
 
 impl StepNature {
@@ -205,6 +208,14 @@ pub struct Step {
     pub diff: Vec<String>,
     /// The provider's own parameters. Never a secret: plans are printed and kept.
     pub params: serde_json::Value,
+}
+
+impl Step {
+    /// Whether it restarts a server; `going_back`: as its undo.
+    pub fn restarts(&self, going_back: bool) -> bool {
+        let undo_restarts = self.nature.undo_restarts.filter(|_| going_back);
+        !self.no_op && undo_restarts.unwrap_or(self.restarts_server)
+    }
 }
 
 /// Some of the nodes of a plan, which replicate otherwise than its others.
@@ -271,7 +282,7 @@ impl Plan {
         self.steps.iter().filter(|step| !step.no_op && step.nature.irreversible.is_some())
     }
     pub fn restarts(&self) -> usize {
-        self.steps.iter().filter(|step| step.restarts_server && !step.no_op).count()
+        self.steps.iter().filter(|step| step.restarts(false)).count()
     }
 }
 

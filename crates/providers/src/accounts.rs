@@ -1,8 +1,8 @@
 //! Accounts that must be used over TLS: one look, then a step for each.
 
 use model::{Change, NodeName, Noun, Verb};
-use server::Channel;
 use server::accounts::{Account, AccountName, AccountTls, require_tls};
+use server::{Channel, Flavour};
 
 use crate::by_hand;
 use crate::plan::{Builder, PlanError, refuse};
@@ -16,6 +16,9 @@ const NAMED_MAX: usize = 8;
 /// A server on which accounts are written, and those that get them from there.
 pub struct AccountsOf {
     pub node: NodeName,
+    /// Of the node.
+    address: String,
+    flavour: Flavour,
     pub followers: Vec<NodeName>,
     pub accounts: Vec<Account>,
     /// Those of each follower.
@@ -41,8 +44,11 @@ impl AccountsOf {
             }
             of_followers.push((follower.clone(), own));
         }
+        let one = world.node(&node).map_err(refuse)?;
+        let address = one.spec().address.clone();
+        let flavour = one.view().map_err(refuse)?.capabilities().flavour;
         let strangers = strangers(world, std::iter::once(&node).chain(&followers));
-        Ok(Self { node, followers, accounts, of_followers, strangers })
+        Ok(Self { node, address, flavour, followers, accounts, of_followers, strangers })
     }
 
     /// For what the plan was made.
@@ -210,7 +216,7 @@ pub fn plan(
             );
             let sql = require_tls(name, on);
             step.sql = vec![format!("{sql};")];
-            step.shell = vec![format!("# on {}", of.node), by_hand::sql(&sql)];
+            step.shell = by_hand::part(&of.node, &of.address, vec![by_hand::sql(of.flavour, &sql)]);
         }
     }
     if !on {
@@ -243,6 +249,25 @@ pub fn choices(world: &World<'_>) -> String {
     list("leave", &world.leave_accounts) + &list("force", &world.force_accounts)
 }
 
+/// Accounts of a server that nobody can use any more when it offers no TLS. `goes`: they need not use it by then.
+///
+/// # Errors
+/// Why that cannot be told.
+pub fn that_require_tls(
+    world: &mut World<'_>,
+    node: &NodeName,
+    goes: &dyn Fn(&Account) -> bool,
+) -> Result<Vec<String>, String> {
+    let node = world.node(node).map_err(|error| error.0)?;
+    let accounts = node.accounts().map_err(|error| error.first_line())?;
+    let stays = |one: &&Account| one.tls != AccountTls::None && !one.is_local && !goes(one);
+    Ok(accounts.iter().filter(stays).map(|one| one.name.to_string()).collect())
+}
+
+pub fn some_of(names: &[String]) -> String {
+    model::link::some_of(names, NAMED_MAX)
+}
+
 /// Where servers offer no TLS any more, accounts that require it are shut out.
 ///
 /// # Errors
@@ -257,28 +282,25 @@ pub fn shut_out(
     }
     let mut lines = Vec::new();
     for node in nodes {
-        let accounts = match world.node(&node).map_err(refuse)?.accounts() {
-            Ok(accounts) => accounts,
-            Err(error) => {
+        let left = world.leave_accounts.clone();
+        let goes = |one: &Account| {
+            change.has(Noun::Accounts) && one.tls == AccountTls::Tls && !left.contains(&one.name)
+        };
+        let shut_out = match that_require_tls(world, &node, &goes) {
+            Ok(shut_out) => shut_out,
+            Err(why) => {
                 lines.push(format!(
-                    "accounts of {node} that require TLS cannot log in any more; which, cannot be told ({})",
-                    error.first_line()
+                    "accounts of {node} that require TLS cannot log in any more; which, cannot be told ({why})"
                 ));
                 continue;
             }
         };
-        let stays = |one: &&Account| {
-            let goes = change.has(Noun::Accounts) && one.tls == AccountTls::Tls;
-            one.tls != AccountTls::None
-                && !one.is_local
-                && (!goes || world.leave_accounts.contains(&one.name))
-        };
-        let shut_out: Vec<String> = accounts.iter().filter(stays).map(|one| one.name.to_string()).collect();
         if !shut_out.is_empty() {
             return Err(refuse(format!(
-                "accounts of {node} require TLS, and could not log in any more\n  why:  {}\n  next: sealion plan disable clients,accounts \
+                "accounts of {node} require TLS, and could not log in any more\n  why:  {}\n  next: sealion plan {} \
                  (it changes those that have REQUIRE SSL), or ALTER USER ... REQUIRE NONE",
-                model::link::some_of(&shut_out, NAMED_MAX)
+                some_of(&shut_out),
+                world.advised(change, &[Noun::Accounts])
             )));
         }
     }
@@ -324,11 +346,10 @@ pub fn refuse_replica(
 }
 
 /// Nobody could log in with an account that must use TLS.
-pub fn no_tls_offered(node: &NodeName, change: &Change, needed: &[Noun]) -> PlanError {
-    let all = Change::new(change.verb, [&change.nouns[..], needed].concat());
+pub fn no_tls_offered(node: &NodeName, advised: &Change) -> PlanError {
     refuse(format!(
         "{node} does not offer TLS to clients, as far as it tells\n  why:  with an account that must use TLS nobody could log in there any \
-         more\n  next: sealion plan {all}"
+         more\n  next: sealion plan {advised}"
     ))
 }
 
@@ -352,7 +373,9 @@ fn gate(world: &World<'_>, change: &Change, all: &[AccountsOf], builder: &mut Bu
         AccountsGateParams { accounts, forced, on_the_way_back: !is_first },
     );
     step.no_op = is_nobody;
-    step.shell = vec!["sealion watch-clients --for 60s  # who uses cleartext is named".into()];
+    step.shell =
+        [vec!["# who uses cleartext is named: sealion watch-clients --for 60s".into()], by_hand::clients()]
+            .concat();
 }
 
 /// What an operator should know before they agree.

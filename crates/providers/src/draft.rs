@@ -19,6 +19,7 @@ const FILE_BYTES_MAX: u64 = formats::optfile::OPTION_FILE_BYTES_MAX as u64;
 /// A member, with or without data, and its file as it will be after the steps so far.
 pub struct MemberDraft {
     pub name: NodeName,
+    pub address: String,
     pub file: PathBuf,
     pub form: Form,
     pub bytes: Vec<u8>,
@@ -30,6 +31,8 @@ pub struct MemberDraft {
     pub is_bare: bool,
     /// Subject alternative names, as openssl spells them.
     pub names: String,
+    /// Who must read its key, where that can be told.
+    pub owner: Option<(u32, u32)>,
     pub start: Vec<String>,
     pub stop: Vec<String>,
 }
@@ -108,6 +111,11 @@ impl NodeDraft {
         Ok((draft, setting))
     }
 
+    /// A statement for its own client program.
+    pub fn sql(&self, statement: &str) -> String {
+        by_hand::sql(self.view.capabilities().flavour, statement)
+    }
+
     pub fn set(&self, key: &str, value: String) -> Edit {
         Edit::Set { group: self.group.clone(), key: key.into(), value }
     }
@@ -141,6 +149,7 @@ impl MemberDraft {
             .read(file, FILE_BYTES_MAX)
             .map_err(refuse)?
             .ok_or_else(|| refuse(format!("{} is gone", file.display())))?;
+        let owner = member.owner();
         let spec = member.spec();
         let mut is_bare = true;
         for file in [KEY_FILE, CERT_FILE, CA_FILE] {
@@ -148,6 +157,7 @@ impl MemberDraft {
         }
         Ok(Self {
             name: spec.name.clone(),
+            address: spec.address.clone(),
             file: file.to_owned(),
             form,
             bytes,
@@ -156,6 +166,7 @@ impl MemberDraft {
             has_files,
             is_bare,
             names: by_hand::alternative_names(spec),
+            owner,
             start: spec.service.start_command(),
             stop: spec.service.stop_command(),
         })
@@ -163,6 +174,11 @@ impl MemberDraft {
 
     pub fn path(&self, file: &str) -> String {
         self.tls_dir.join(file).display().to_string()
+    }
+
+    /// The change of its file as a part of the runbook, with what comes behind it.
+    pub fn by_hand(&self, diff: &[String], then: Vec<String>) -> Vec<String> {
+        by_hand::part(&self.name, &self.address, [by_hand::patch(&self.file, diff), then].concat())
     }
 
     /// Plans `edits` on the file as it will be by then.

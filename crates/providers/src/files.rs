@@ -20,15 +20,15 @@ use crate::world::World;
 
 pub const PEM_BYTES_MAX: u64 = 1024 * 1024;
 
-/// What the certificate of a member must hold: its address and further names as SANs.
+/// What the certificate of a member must hold: its address, further names and those of its proxies as SANs.
 #[must_use]
 pub fn leaf_spec(spec: &NodeSpec, key: KeyKind, valid_days: u32) -> LeafSpec {
     let mut dns = vec![spec.name.to_string()];
     let mut ips = Vec::new();
-    for word in std::iter::once(&spec.address).chain(&spec.names) {
+    for word in spec.certificate_names() {
         match word.parse::<IpAddr>() {
             Ok(ip) => ips.push(ip),
-            Err(_) => dns.push(word.clone()),
+            Err(_) => dns.push(word.to_owned()),
         }
     }
     dns.push("localhost".into());

@@ -65,6 +65,7 @@ fn of_member(spec: &NodeSpec) -> (String, BTreeMap<String, String>) {
         name,
         address,
         names,
+        proxies,
         port,
         galera_port,
         socket,
@@ -92,7 +93,12 @@ fn of_member(spec: &NodeSpec) -> (String, BTreeMap<String, String>) {
         ("drain", hash(drain)),
         ("undrain", hash(undrain)),
     ];
-    (name.to_string(), named(keys))
+    let mut keys = named(keys);
+    // Not where there is none, so that a plan of before there were any is as it was.
+    if proxies.values().any(|names| !names.is_empty()) {
+        keys.insert("names of proxies".into(), hash(proxies));
+    }
+    (name.to_string(), keys)
 }
 
 /// The hash of a plan, over both.

@@ -8,7 +8,7 @@
 //! the world's [`topology`]. [`galera`] is the provider for a Galera cluster.
 
 mod accounts;
-mod by_hand;
+pub mod by_hand;
 mod draft;
 mod drain;
 pub mod edit;
@@ -29,6 +29,7 @@ mod rollover;
 pub mod steps;
 mod threads;
 pub mod topology;
+mod undo_warnings;
 mod unified;
 mod world;
 
@@ -36,7 +37,8 @@ pub use estate::ESTATE;
 pub use galera::{GALERA, JOIN, equip, is_left_to_its_step, notes_of_join};
 pub use left::{give_up, left_as};
 pub use plan::{PlanError, plan, propose};
-pub use plan_parts::{cleartext_after_undo, instead_of_undo};
+pub use plan_parts::instead_of_undo;
 pub use preflight::{Problem, preflight};
 pub use replication::REPLICATION;
+pub use undo_warnings::undo_warnings;
 pub use world::{Authority, Limits, Part, Recent, World};

@@ -6,7 +6,9 @@ use thiserror::Error;
 use crate::estate;
 use crate::inventory_state;
 use crate::needs;
-use crate::preflight::{Problem, address, managed, preflight, rights, services, set_live, tls_library};
+use crate::preflight::{
+    Problem, address, managed, preflight, proxy_names, rights, services, set_live, tls_library,
+};
 use crate::proxies;
 use crate::world::{Part, World};
 
@@ -74,6 +76,7 @@ impl Builder {
 pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Result<Plan, PlanError> {
     let topology = world.topology;
     estate::divide(world);
+    world.recent.wish = Some(change.clone());
     let content = topology.plan(world, change)?;
     let made_unix_ms = world.clock.unix_ms();
     let mut impact = content.impact;
@@ -115,7 +118,7 @@ pub fn propose(
         problems.extend(needs::lacking(world, to_do()));
         problems.extend(needs::unseen(world, to_do()));
         problems.extend(proxies::problems(world, plan));
-        for look in [set_live::look, rights::look, services::look, address::look] {
+        for look in [set_live::look, rights::look, services::look, address::look, proxy_names::look] {
             let (found, told) = look(world, plan);
             problems.extend(found);
             plan.impact.extend(told);

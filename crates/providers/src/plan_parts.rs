@@ -49,15 +49,6 @@ pub fn cleartext_after(change: &Change) -> Vec<String> {
     lost.into_iter().filter(|(noun, _)| change.has(*noun)).map(|(_, text)| text.to_owned()).collect()
 }
 
-/// What the undo of a change leaves in cleartext, a line each.
-pub fn cleartext_after_undo(change: &Change) -> Vec<String> {
-    if change.verb != Verb::Enable {
-        return vec![];
-    }
-    let unless = |line: String| format!("{line} (unless it was otherwise before that change)");
-    cleartext_after(change).into_iter().map(unless).collect()
-}
-
 /// Those of SQL that a change needs on servers of this flavour.
 pub fn privileges(change: &Change, used_to: Use, flavour: Flavour) -> String {
     let of = |used_to| server::rights::rights(used_to, flavour);
@@ -128,14 +119,8 @@ pub fn key_and_certificate(world: &World<'_>, prefix: &str, draft: &MemberDraft,
     step.no_op = draft.has_files;
     // They are complete in sealion's own directory before they are placed.
     step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.tls_dir]);
-    step.shell = by_hand::leaf(
-        &world.authority.dir,
-        draft.name.as_str(),
-        &draft.names,
-        &draft.tls_dir,
-        world.authority.key,
-        world.authority.leaf_days,
-    );
+    step.shell =
+        by_hand::leaf(&world.authority.dir, draft, world.authority.key, world.authority.leaf_days, false);
 }
 
 /// A CA is made on the way, and goes with the files that it has signed: a change is about it only where it is replaced.
@@ -220,11 +205,11 @@ pub fn clients_gate_back(builder: &mut Builder) {
 
 fn gate(builder: &mut Builder, id: &str, title: &str, params: ClientsGateParams) {
     let step = builder.add(id.into(), "clients-gate", title.into(), vec![], params);
-    step.shell = vec!["sealion status --look-ms 60000  # no client link may be plain".into()];
+    step.shell = by_hand::clients();
 }
 
 /// The last step: links of these kinds must be sealed.
-pub fn prove(builder: &mut Builder, id: &str, kinds: Vec<LinkKind>) {
+pub fn prove(builder: &mut Builder, id: &str, kinds: Vec<LinkKind>, ports: &[u16]) {
     let step = builder.add(
         id.into(),
         "prove",
@@ -232,7 +217,7 @@ pub fn prove(builder: &mut Builder, id: &str, kinds: Vec<LinkKind>) {
         vec![],
         ProveParams { kinds },
     );
-    step.shell = vec!["sealion status --canaries  # every link must be sealed".into()];
+    step.shell = by_hand::prove(ports);
 }
 
 /// Keys and certificates are removed: the last step of a change after which nothing uses them.
@@ -245,15 +230,8 @@ pub fn retire<'d>(builder: &mut Builder, prefix: &str, drafts: impl Iterator<Ite
             vec![draft.name.clone()],
             serde_json::json!({}),
         );
-        step.shell = vec![
-            format!("# on {}", draft.name),
-            format!(
-                "rm {} {} {}",
-                by_hand::quoted(&draft.path(KEY_FILE)),
-                by_hand::quoted(&draft.path(CERT_FILE)),
-                by_hand::quoted(&draft.path(CA_FILE))
-            ),
-        ];
+        let files = [KEY_FILE, CERT_FILE, CA_FILE].map(|file| by_hand::quoted(&draft.path(file)));
+        step.shell = draft.by_hand(&[], vec![format!("rm {}", files.join(" "))]);
         step.no_op = draft.is_bare;
         step.nature.needs = draft.key_file_needs(&[&draft.state_dir]);
     }
@@ -290,8 +268,7 @@ pub fn require(
     );
     let statement = format!("SET GLOBAL require_secure_transport={}", if on { "ON" } else { "OFF" });
     step.sql = vec![format!("{statement};  -- and in the file, or the next start forgets it: --format diff")];
-    step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
-    step.shell.push(by_hand::sql(&statement));
+    step.shell = draft.by_hand(&diff, vec![draft.sql(&statement)]);
     (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
     Ok(())
 }
@@ -319,13 +296,7 @@ pub fn new_certificate<'b>(
     );
     // The old ones are kept, and the new ones complete, in sealion's own directory.
     step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.state_dir, &draft.tls_dir]);
-    step.shell = by_hand::leaf(
-        &world.authority.dir,
-        draft.name.as_str(),
-        &draft.names,
-        &draft.tls_dir,
-        world.authority.key,
-        world.authority.leaf_days,
-    );
+    step.shell =
+        by_hand::leaf(&world.authority.dir, draft, world.authority.key, world.authority.leaf_days, false);
     Ok(step)
 }

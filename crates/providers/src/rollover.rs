@@ -198,10 +198,7 @@ pub fn plan(
         same(),
     );
     step.nature.needs = vec![needs::key_files(None, &dir)];
-    step.shell = vec![
-        "# on the operator's machine".into(),
-        format!("mv {0} {0}.old && mv {0}.old/next {0}", by_hand::quoted(&dir.display().to_string())),
-    ];
+    step.shell = by_hand::turn(&dir);
     for draft in members {
         let topology = world.topology;
         let pem = topology.shows(world, &draft.name).map_err(refuse)?;
@@ -216,15 +213,8 @@ pub fn plan(
         );
         step.restarts_server = restarts(&draft.name);
         step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.state_dir, &draft.tls_dir]);
-        step.shell = by_hand::leaf(
-            &dir,
-            draft.name.as_str(),
-            &draft.names,
-            &draft.tls_dir,
-            world.authority.key,
-            world.authority.leaf_days,
-        );
-        step.shell.push("# but leave the CA file with both CAs in it, and have it read again".into());
+        step.shell = by_hand::leaf(&dir, draft, world.authority.key, world.authority.leaf_days, true);
+        step.shell.push(READ_AGAIN.into());
     }
     gate(
         builder,
@@ -253,6 +243,8 @@ fn gate(builder: &mut Builder, id: &str, title: &str, params: TrustGateParams, n
     let step = builder.add(id.into(), "trust-gate", title.into(), nodes, params);
     step.shell = vec![format!("# {title}: openssl s_client -connect HOST:PORT -cert LEAF -key KEY")];
 }
+
+const READ_AGAIN: &str = "# and it reads its files again: FLUSH SSL (MariaDB), ALTER INSTANCE RELOAD TLS (MySQL), a restart (garbd)";
 
 fn trusts(
     builder: &mut Builder,
@@ -284,7 +276,7 @@ fn trusts(
         } else {
             format!("# {} goes behind the old one in {here} on {}", ca(&ca_dir.join("next")), draft.name)
         },
-        "# and the server reads it again".into(),
+        READ_AGAIN.into(),
     ];
 }
 

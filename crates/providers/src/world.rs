@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use change::{Acted, Direction, Runner, StepCheck, StepError};
-use model::{Clock, Look, NodeName, PlanPart, Step};
+use model::{Change, Clock, Look, NodeName, Noun, PlanPart, Step};
 use secrecy::SecretString;
 use server::accounts::AccountName;
 use server::{ArbitratorView, NodeError, NodeView, WriteArbitrator, WriteMember, WriteNode, WriteProxy};
@@ -145,6 +145,8 @@ pub struct Recent {
     pub(crate) tls_libraries: Libraries,
     /// Files of other tools that may be changed.
     pub(crate) managed: Vec<(NodeName, PathBuf)>,
+    /// The change that is planned, whole, where a part is asked for its share.
+    pub(crate) wish: Option<Change>,
     /// The place of the node that was asked for last.
     node_at: usize,
 }
@@ -262,6 +264,17 @@ impl<'a> World<'a> {
             ))
         })?;
         self.in_part(&part, work)
+    }
+
+    /// What to plan instead of `change`, which lacks `more`: with all that was wished, since what another part needs would be lacking else.
+    pub(crate) fn advised(&self, change: &Change, more: &[Noun]) -> Change {
+        let whole = self.recent.wish.as_ref().filter(|wish| wish.verb == change.verb).unwrap_or(change);
+        let mut nouns = [&whole.nouns[..], more].concat();
+        // It is the last part of clients.
+        if nouns.contains(&Noun::Clients) {
+            nouns.retain(|noun| *noun != Noun::RequireTls);
+        }
+        Change::new(change.verb, nouns)
     }
 
     pub fn unix_s(&self) -> i64 {

@@ -5,6 +5,7 @@
 pub mod accounts;
 pub mod arbitrator;
 pub mod capability;
+pub mod cluster_address;
 pub mod galera;
 pub mod grants;
 mod like;

@@ -132,7 +132,9 @@ impl LiveNode {
                 NodeError::Silent { node, why: format!("{why}; its process runs"), runs_unheard: is_refused }
             }
             Alive::CannotTell(reason) => {
-                NodeError::Silent { node, why: format!("{why}; {reason}"), runs_unheard: false }
+                // A machine that is out of reach says the same of both.
+                let why = if why.contains(&reason) { why } else { format!("{why}; {reason}") };
+                NodeError::Silent { node, why, runs_unheard: false }
             }
         }
     }

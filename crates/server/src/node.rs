@@ -1,5 +1,6 @@
 //! A server together with its host: the reading half, and the writing half that only a step's action is given.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,6 +90,8 @@ pub struct NodeSpec {
     pub address: String,
     /// More names for the certificate, of load balancers for example.
     pub names: Vec<String>,
+    /// Proxies of the inventory that lead here, with the names under which clients reach them: none where nobody has said.
+    pub proxies: BTreeMap<String, Vec<String>>,
     pub port: u16,
     pub galera_port: u16,
     pub socket: Option<PathBuf>,
@@ -112,6 +115,7 @@ impl NodeSpec {
             name: NodeName::new(name),
             address: address.into(),
             names: vec![],
+            proxies: BTreeMap::new(),
             port: 3306,
             galera_port: 4567,
             socket: None,
@@ -124,6 +128,17 @@ impl NodeSpec {
             drain: None,
             undrain: None,
         }
+    }
+
+    /// What its certificate has beside its own name, each once: clients verify the name that they were told, which may be a proxy's.
+    pub fn certificate_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in std::iter::once(&self.address).chain(&self.names).chain(self.proxies.values().flatten()) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names
     }
 }
 

@@ -191,6 +191,9 @@ pub struct ProxyTable {
     /// Of level admin.
     #[serde(default = "default_haproxy_socket")]
     pub haproxy_socket: PathBuf,
+    /// What clients call it: goes into the certificates of the nodes, which the clients see through it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
     /// `BACKEND/SERVER` of nodes that it reaches under another address than the inventory's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub servers: BTreeMap<String, Vec<String>>,
@@ -258,6 +261,25 @@ impl Reached<'_> {
     }
 }
 
+/// What would be written into a certificate, and cannot.
+fn refuse_host_names(
+    whose: &str,
+    into: &str,
+    words: impl Iterator<Item = impl AsRef<str>>,
+) -> Result<(), OpsError> {
+    for word in words {
+        let word = word.as_ref();
+        if word.parse::<std::net::IpAddr>().is_err() && bad_name(word, HOST_CHARS_MAX, "*").is_some() {
+            return Err(OpsError::usage(
+                format!("\"{}\" of {whose} is not a host name or address", word.escape_default()),
+                format!("it is written into {into}"),
+                "give a DNS name or an IP address, without a port",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// A name, address or further name that cannot be one, or that another one has.
 fn refuse_names(
     others: &[NodeSpec],
@@ -274,15 +296,8 @@ fn refuse_names(
             "use letters, digits, dots, hyphens and underscores, at most 64",
         ));
     }
-    for word in std::iter::once(address).chain(names.iter().map(String::as_str)) {
-        if word.parse::<std::net::IpAddr>().is_err() && bad_name(word, HOST_CHARS_MAX, "*").is_some() {
-            return Err(OpsError::usage(
-                format!("\"{}\" of {what} {name} is not a host name or address", word.escape_default()),
-                "it is written into its certificate",
-                "give a DNS name or an IP address, without a port",
-            ));
-        }
-    }
+    let words = std::iter::once(address).chain(names.iter().map(String::as_str));
+    refuse_host_names(&format!("{what} {name}"), "its certificate", words)?;
     let twice = |key: &str, value: &str| {
         OpsError::usage(
             format!("two members of the inventory have the {key} {value}"),
@@ -452,7 +467,8 @@ impl Cluster {
                 "add a [[node]] table for each node",
             ));
         }
-        let ssh = inventory.ssh.unwrap_or_default();
+        let mut ssh = inventory.ssh.unwrap_or_default();
+        ssh.command = with_whole_paths(&ssh.command, &at);
         let agent = agent_program(&ssh)?;
         let mut reached = Reached { ssh: &ssh, agent, remotes: BTreeMap::new(), machines: BTreeMap::new() };
         let mut nodes: Vec<NodeSpec> = Vec::new();
@@ -478,6 +494,7 @@ impl Cluster {
                 name: NodeName::new(node.name),
                 address: node.address,
                 names: node.names,
+                proxies: BTreeMap::new(),
                 port: node.port,
                 galera_port: node.galera_port,
                 socket: node.socket.map(|path| at(&path)),
@@ -518,7 +535,16 @@ impl Cluster {
         }
         let mut proxies: Vec<(Machine, ProxySpec)> = Vec::new();
         for table in inventory.proxies {
-            let (machine, spec) = (table.ssh.clone(), proxies::spec(table, &nodes, &at)?);
+            let machine = table.ssh.clone();
+            let names = proxies::names(&table)?;
+            let spec = proxies::spec(table, &nodes, &at)?;
+            // It does not lead to those of which that is said.
+            for node in nodes
+                .iter_mut()
+                .filter(|node| spec.servers.get(&node.name).is_none_or(|servers| !servers.is_empty()))
+            {
+                node.proxies.insert(spec.name.clone(), names.clone());
+            }
             if proxies.iter().any(|(_, other)| other.name == spec.name) {
                 return Err(OpsError::usage(
                     format!("two proxies of the inventory have the name {}", spec.name),
@@ -638,6 +664,25 @@ impl Cluster {
                  32 > FILE",
             )
         })?;
+        if fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+            let shown = path.display();
+            // A CA that is there opens with its own passphrase only.
+            let next = if self.ca_dir.join(trust::CA_CERT_FILE).exists() {
+                format!(
+                    "give the file with the passphrase that the CA in {} was made with",
+                    self.ca_dir.display()
+                )
+            } else {
+                format!(
+                    "make one, of mode 0600, and keep a copy at a safe place: (umask 077; openssl rand -base64 32 > {shown})"
+                )
+            };
+            return Err(OpsError::usage(
+                format!("the CA passphrase file {shown} is not there"),
+                "the key of the CA is encrypted with it; its first line is the passphrase",
+                next,
+            ));
+        }
         read_secret(path, "CA passphrase")
     }
 }
@@ -664,7 +709,29 @@ fn side_by_side<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> T + Sync) ->
     done.into_iter().map(|(_, one)| one).collect()
 }
 
-/// ssh takes a word that begins with a hyphen for an option, and a path without a slash counts from a directory there.
+/// Files that options of ssh name count from the inventory's directory, as all paths of it, and not from where sealion is run.
+fn with_whole_paths(command: &[String], at: &impl Fn(&Path) -> PathBuf) -> Vec<String> {
+    /// Configuration, identity, log: ssh(1).
+    const WITH_FILE: [&str; 3] = ["-F", "-i", "-E"];
+    let whole = |file: &str| {
+        // `none` of -F is a word; a tilde is the business of ssh.
+        let is_file = !file.is_empty() && file != "none" && !file.starts_with('~');
+        if is_file { at(Path::new(file)).display().to_string() } else { file.to_owned() }
+    };
+    let mut before = "";
+    let mut words = Vec::new();
+    for word in command {
+        let joined = WITH_FILE.iter().find(|option| word.len() > 2 && word.starts_with(**option));
+        words.push(match joined {
+            _ if WITH_FILE.contains(&before) => whole(word),
+            Some(option) => format!("{option}{}", whole(word.get(2..).unwrap_or_default())),
+            None => word.clone(),
+        });
+        before = word;
+    }
+    words
+}
+
 /// Which sealion answers on the other machines.
 fn agent_program(ssh: &SshTable) -> Result<AgentProgram, OpsError> {
     match &ssh.agent {
@@ -874,6 +941,7 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
         name: NodeName::new(address.clone()),
         address,
         names: vec![],
+        proxies: BTreeMap::new(),
         port,
         galera_port: default_galera_port(),
         socket,
@@ -1049,6 +1117,28 @@ mod tests {
     }
 
     #[test]
+    fn files_of_ssh_count_from_the_inventory() {
+        let at = |path: &Path| Path::new("/ops").join(path);
+        let check = |command: &[&str], expected: &[&str]| {
+            let command: Vec<String> = command.iter().map(|&word| word.to_owned()).collect();
+            assert_eq!(with_whole_paths(&command, &at), expected, "{command:?}");
+        };
+        check(&["ssh", "-F", "ssh_config", "-v"], &["ssh", "-F", "/ops/ssh_config", "-v"]);
+        check(&["ssh", "-Fkeys/c", "-i", "../id"], &["ssh", "-F/ops/keys/c", "-i", "/ops/../id"]);
+        check(&["ssh", "-F", "/etc/c", "-i", "~/.ssh/id"], &["ssh", "-F", "/etc/c", "-i", "~/.ssh/id"]);
+        check(&["ssh", "-F", "none", "-o", "User=x", "-4"], &["ssh", "-F", "none", "-o", "User=x", "-4"]);
+        // And the inventory is read so.
+        let ssh = "[ssh]\ncommand=['ssh','-F','c']\n[[node]]\nname='n1'\naddress='a'\nssh='db1'\n";
+        let dir = tempfile::tempdir().expect("tmp");
+        let inventory = dir.path().join("sealion.toml");
+        fs::write(dir.path().join("c.cnf"), "[client]\nuser=sealion\n").expect("written");
+        fs::write(&inventory, format!("{HEAD}{ssh}")).expect("written");
+        let cluster = Cluster::read(&inventory).expect("sound");
+        let words = format!("{:?}", cluster.machines);
+        assert!(words.contains(&dir.path().join("c").display().to_string()), "{words}");
+    }
+
+    #[test]
     fn an_agent_is_installed_or_copied_and_never_both() {
         let ssh = |lines: &str| {
             let node = "[[node]]\nname='n1'\naddress='a'\nssh='db1'\n";
@@ -1061,6 +1151,22 @@ mod tests {
         assert!(both.contains("remove one of the two"), "{both}");
         let relative = ssh("agent='sealion'\n").expect_err("relative to what?");
         assert!(relative.contains("is relative"), "{relative}");
+    }
+
+    /// It is met on a fresh draft, before there is a CA, and on a machine to which the CA was copied without it.
+    #[test]
+    fn a_passphrase_that_is_not_there_says_how_it_is_made_or_found() {
+        let mut cluster = read(&format!("{HEAD}[[node]]\nname='n1'\naddress='a'\n")).expect("sound");
+        let dir = tempfile::tempdir().expect("tmp");
+        (cluster.ca_dir, cluster.ca_passphrase_file) =
+            (dir.path().join("ca"), Some(dir.path().join("phrase")));
+        let refused = |cluster: &Cluster| cluster.passphrase(None).expect_err("it is not there").to_string();
+        let text = refused(&cluster);
+        assert!(text.contains("umask 077; openssl rand -base64 32 > ") && text.contains("phrase"), "{text}");
+        fs::create_dir(&cluster.ca_dir).expect("made");
+        fs::write(cluster.ca_dir.join("ca.pem"), "").expect("written");
+        let text = refused(&cluster);
+        assert!(text.contains("was made with") && !text.contains("openssl rand"), "{text}");
     }
 
     #[test]

@@ -281,6 +281,7 @@ fn proxy_tables(lab: &Lab) -> Vec<ProxyTable> {
         name: lab::hosts::PROXY_HOST.into(),
         ssh: Some(lab::hosts::PROXY_HOST.into()),
         haproxy_socket: lab::proxy::socket(&lab.file.dir),
+        names: vec![lab::hosts::PROXY_HOST.into(), lab::hosts::proxy_address(lab.file.number).to_string()],
         servers: BTreeMap::new(),
     };
     has_one.then(table).into_iter().collect()

@@ -49,6 +49,8 @@ pub struct Sniffer {
     channels: Vec<ReplicaLink>,
     /// Our own ends of the connections that we made meanwhile.
     own: BTreeSet<SocketAddr>,
+    /// The schema of the canaries, perhaps: it was about to be.
+    made_schema: bool,
 }
 
 /// Of each node, by its name; or why it did not tell.
@@ -162,7 +164,7 @@ impl Sniffer {
         });
         eyes.extend(far);
         let channels = ReplicaLink::all(cluster, &places);
-        Ok(Self { eyes, transfers: Vec::new(), places, channels, own: BTreeSet::new() })
+        Ok(Self { eyes, transfers: Vec::new(), places, channels, own: BTreeSet::new(), made_schema: false })
     }
 
     fn on_machine(remote: &Remote, nodes: BTreeSet<String>, places: &[Place], iface: &str) -> MachineEye {
@@ -225,7 +227,7 @@ impl Sniffer {
 
     /// Writes canaries on every node; what passes on our own connections is not taken for that of others.
     pub fn write_canaries(&mut self, cluster: &Cluster) -> Result<Vec<Canary>, LookError> {
-        canaries(cluster, &mut self.own)
+        canaries(cluster, &mut self.own, &mut self.made_schema)
     }
 
     /// A server that came up while the capture ran says only now where it takes clients. A port that was not captured stays one of
@@ -430,7 +432,10 @@ impl<'c> WireEye<'c> {
         if what.canaries {
             // Some may have been written before one could not.
             if let Err(error) = sniffer.write_canaries(self.cluster) {
-                self.left_behind = remove_canaries(self.cluster);
+                // Where no server answered, no schema was made.
+                if sniffer.made_schema {
+                    self.left_behind = remove_canaries(self.cluster);
+                }
                 return Err(error);
             }
         }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use model::{Clock, Fact, Finding, Look, LookError, facts};
 use model::{LinkKind, LinkSight, Observation, Observations, Seen, Source, SystemClock, Value, WireLook};
 use serde::{Deserialize, Serialize};
+use server::cluster_address::{self, Listing};
 use server::{
     Channel, GaleraFacts, GaleraState, LiveNode, Machine, NodeView, ProviderOptions, ReadMember, ReadNode,
     SstOptions, SstTls, ThreadState,
@@ -148,7 +149,7 @@ pub fn status(cluster: &Cluster, look_ms: u64, canaries: bool) -> Status {
         }
     };
     let mut status = with_sights(cluster, sights, not_looked_at);
-    status.notes = unfenced(cluster);
+    status.notes.extend(unfenced(cluster));
     status
 }
 
@@ -240,6 +241,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
         })
     });
     let mut all: Vec<Observation> = Vec::new();
+    let mut listings: Vec<Listing> = Vec::new();
     for (spec, looked) in cluster.nodes.iter().zip(looked) {
         let name = spec.name.to_string();
         match looked {
@@ -249,6 +251,11 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
                         "{name}: its port of the X Protocol, {port}, shows another certificate than clients are shown, valid until {until}: X Plugin reads \
                          its files at the start (next: restart mysqld)"
                     ));
+                }
+                if view.not_galera().is_none() {
+                    let names = [vec![spec.address.clone(), name.clone()], spec.names.clone()].concat();
+                    let address = view.variable("wsrep_cluster_address").unwrap_or("").to_owned();
+                    listings.push(Listing { node: spec.name.clone(), names, address });
                 }
                 if let Some(why) = view.not_galera() {
                     status.not_applicable.push(format!(
@@ -313,6 +320,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
             }
         }
     }
+    status.notes.extend(cluster_address::note(&listings));
     for mut arbitrator in cluster.live_arbitrators() {
         let (told, unseen) = arbitrator_status(&mut arbitrator, &sights, &mut seen, now);
         let name = told.node.clone();

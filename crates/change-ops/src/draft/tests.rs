@@ -222,6 +222,23 @@ fn a_draft_is_an_inventory_whatever_servers_call_themselves() {
     assert_eq!(inventory.nodes[0].socket.as_deref(), Some(std::path::Path::new("/run/a \"b\".sock")));
 }
 
+/// What stands there as comments is taken by an inventory when the # is removed.
+#[test]
+fn a_draft_names_proxies_and_what_its_login_needs() {
+    let (survey, _) = surveyed("10.0.0.1", &[(&["10.0.0.1"], member("a", &["10.0.0.1"]))]);
+    for login in [None, Some(std::path::Path::new("/home/dba/search.cnf"))] {
+        let text = text::text(&survey, login);
+        assert!(text.contains("sealion grants status") && text.contains("sealion grants enable"), "{text}");
+        assert_eq!(text.contains("the login of the search"), login.is_some(), "{text}");
+        let (before, proxy) = text.split_once("# [[proxy]]\n").expect("a proxy");
+        let proxy = proxy.lines().map(|line| line.strip_prefix("# ").expect("a comment")).collect::<Vec<_>>();
+        let inventory = read(&format!("{before}[[proxy]]\n{}\n", proxy.join("\n")));
+        assert_eq!(inventory.proxies.len(), 1);
+        assert_eq!(inventory.proxies[0].names, ["db.example"]);
+        assert_eq!(read(&text).proxies.len(), 0);
+    }
+}
+
 #[test]
 fn circles_end_and_a_crowd_is_bounded() {
     let (survey, _) = surveyed(

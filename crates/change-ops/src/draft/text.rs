@@ -55,10 +55,11 @@ pub fn text(survey: &Survey, login_file: Option<&Path>) -> String {
     out += "\n[login]\n";
     let place = login_file.map_or_else(|| "sealion/login.cnf".to_owned(), |path| path.display().to_string());
     out += if login_file.is_none() {
-        "# CHECK: create this file (mode 0600): [client], user=..., password=... of an account that has what this prints: sealion grants\n"
+        "# CHECK: create this file (mode 0600): [client], user=..., password=...\n"
     } else {
-        "# CHECK: this file has the mode 0600, and its account what this prints: sealion grants\n"
+        "# CHECK: this file has the mode 0600. It is the login of the search, which needs less than what comes next\n"
     };
+    out += "# The account needs what these print: sealion grants status (to look), sealion grants enable (to change)\n";
     out += &format!("defaults_file = {}\n", quoted(&place));
     if survey
         .servers
@@ -91,8 +92,20 @@ pub fn text(survey: &Survey, login_file: Option<&Path>) -> String {
         );
         table.lines().for_each(|line| out += &commented(line));
     }
+    out += PROXY;
     out
 }
+
+/// No server knows who stands before it.
+const PROXY: &str = "
+# CHECK: a HAProxy before the servers, one table each, without the #: nodes are drained there before a restart, and their certificates get
+# its names, which clients verify. For other proxies: drain and undrain of each node (docs: reference/inventory, \"A proxy\")
+# [[proxy]]
+# name = \"edge\"
+# names = [\"db.example\"]  # what clients call it
+# ssh = \"\"  # how ssh reaches its machine; without this line it is this one
+# haproxy_socket = \"/run/haproxy/admin.sock\"  # with `level admin`
+";
 
 /// One line of comment, whatever is in it.
 fn commented(line: &str) -> String {
@@ -214,8 +227,7 @@ fn table(node: &Node<'_>) -> String {
          service = \"{service}\"\n"
     );
     if node.names.is_empty() {
-        out +=
-            "# names = [\"db.example\"]  # more names for its certificate, of a load balancer for example\n";
+        out += "# names = [\"db1.example\"]  # more names for its certificate; those of a load balancer that sealion does not drain too\n";
     } else {
         let names: Vec<String> = node.names.iter().map(|name| quoted(name)).collect();
         out += &format!("names = [{}]  # others of the cluster call it so\n", names.join(", "));

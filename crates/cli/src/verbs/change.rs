@@ -380,6 +380,15 @@ fn interrupted(now: Option<&StepNow>, is_up: &dyn Fn(&str) -> Option<bool>) -> S
     let Some(now) = now else {
         return format!("interrupted before the first step\n{next}");
     };
+    if now.phase == "waiting" {
+        return format!(
+            "interrupted while it waited before step {} of {}, {} ({}): nothing was under way, and nothing of this step was changed\n{next}",
+            now.at,
+            now.of,
+            now.id,
+            now.titled()
+        );
+    }
     let mut lines = vec![format!(
         "interrupted in step {} of {}, {} ({}), while {}; the journal contains what was begun",
         now.at,
@@ -390,7 +399,7 @@ fn interrupted(now: Option<&StepNow>, is_up: &dyn Fn(&str) -> Option<bool>) -> S
     )];
     for node in &now.nodes {
         let stage = match (now.phase, now.restarts, &now.last_line) {
-            ("checking" | "waiting", ..) => "this step had not changed it yet".to_owned(),
+            ("checking", ..) => "this step had not changed it yet".to_owned(),
             _ if now.kind == providers::JOIN && now.direction == Direction::Forward => {
                 "it may be starting, or receiving the data of the cluster, and goes on with that".to_owned()
             }
@@ -680,7 +689,12 @@ mod tests {
             "{line}"
         );
         let text = interrupted(Some(&now()), &|_| Some(true));
-        assert!(text.contains("while waiting") && text.contains("had not changed it yet"), "{text}");
+        assert!(
+            text.contains("while it waited before step 14 of 19, E4.n1")
+                && text.contains("nothing was under way")
+                && !text.contains("may"),
+            "{text}"
+        );
         printer.keep(&waiting(None));
         assert!(now().line().starts_with("step 14 of 19: E4.n1, for 0 s"), "{}", now().line());
         assert_eq!(now().phase, "checking");

@@ -135,7 +135,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
             );
         }
         if let Some(holder) = &lease {
-            println!("{} {holder}", show::bold("running now:"));
+            println!("{} {}", show::bold("running now:"), said_once(holder, &status));
         }
         if let Some(unproven) = &unproven {
             println!("{} {unproven}", show::bold("closed without verification:"));
@@ -153,6 +153,22 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     Ok(code(&status, args))
 }
 
+/// Why a node could not be asked for its lease is what it could not be asked for anything else: that is said with the node.
+fn said_once(holder: &str, status: &status_ops::status::Status) -> String {
+    let silent = status.nodes.iter().filter_map(|node| Some((&node.node, node.why_not.as_ref()?)));
+    let mut text = holder.to_owned();
+    for (node, why) in silent {
+        // "not known (n1: nothing could be asked of db1: …)"
+        if let Some((_, reason)) =
+            holder.strip_suffix(')').and_then(|text| text.split_once(&format!("({node}: ")))
+            && why.contains(reason)
+        {
+            text = format!("not known ({node} does not answer, see below)");
+        }
+    }
+    text
+}
+
 fn code(status: &status_ops::status::Status, args: &StatusArgs) -> u8 {
     if status.nodes.iter().all(|node| node.version.is_none()) {
         return 3;
@@ -167,7 +183,11 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
         !node.rows.is_empty()
             && node.rows.iter().all(|row| ["client", "replication"].contains(&row.what.as_str()))
     };
-    if status.nodes.iter().all(is_outside) && !status.not_applicable.is_empty() {
+    let told = |node: &status_ops::status::NodeStatus| node.why_not.is_none() && node.version.is_some();
+    if !status.nodes.iter().any(told) {
+        println!("{} {}", show::bold("cluster"), cluster.name);
+        println!("  no server answered: what they are is not known");
+    } else if status.nodes.iter().all(is_outside) && !status.not_applicable.is_empty() {
         let what = if status.nodes.len() == 1 { "server" } else { "servers" };
         println!("{} {}", show::bold(what), cluster.name);
         for node in &status.nodes {
@@ -244,7 +264,14 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
     for line in &status.notes {
         println!("note: {line}");
     }
-    for line in &status.not_looked_at {
+    // Of who did not answer it is said above.
+    let is_said = |line: &&String| {
+        status
+            .nodes
+            .iter()
+            .any(|node| node.why_not.is_some() && line.starts_with(&format!("{0}: {0} ", node.node)))
+    };
+    for line in status.not_looked_at.iter().filter(|line| !is_said(line)) {
         println!("not checked: {line}");
     }
 }

@@ -121,8 +121,12 @@ pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
 
 fn described(change: &Change) -> String {
     let (family, subject) = &change.key;
-    let short =
-        |word: &Option<String>| word.as_ref().map_or("-", |word| word.get(..16).unwrap_or(word)).to_owned();
+    // The published word is older than that of people.
+    let in_words = |word: &str| match (&**family, word) {
+        ("link", "encrypted") => "sealed".to_owned(),
+        _ => word.get(..16).unwrap_or(word).to_owned(),
+    };
+    let short = |word: &Option<String>| word.as_ref().map_or_else(|| "-".to_owned(), |word| in_words(word));
     match (&change.from, &change.to) {
         (None, _) => format!("{family} {subject}: {}", short(&change.to)),
         (_, None) => format!("{family} {subject}: no longer there (was {})", short(&change.from)),
@@ -132,7 +136,7 @@ fn described(change: &Change) -> String {
 
 fn print_summary(summary: &::report::shape::WatchSummary) {
     println!(
-        "{}: {}, {} silent, {} not asked; links: {} plain, {} encrypted, {} unknown",
+        "{}: {}, {} silent, {} not asked; links: {} plain, {} sealed, {} unknown",
         summary.cluster,
         model::text::counted(summary.servers, "server", "servers"),
         summary.servers_silent,

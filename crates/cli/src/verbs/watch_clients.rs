@@ -1,5 +1,6 @@
 //! `sealion watch-clients`.
 
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -122,7 +123,16 @@ pub fn watch_clients(global: &Global, args: &WatchClientsArgs) -> Result<u8, Ops
             .map_err(|error| OpsError::internal("cannot write JSON", error))?;
         show::out(&text);
     } else {
-        show::out(rendered(&report).trim_end());
+        let ca_file = cluster.ca_dir.join(trust::CA_CERT_FILE);
+        let proxies: Vec<(String, Vec<String>)> = cluster
+            .proxies
+            .iter()
+            .map(|(_, proxy)| {
+                let names = cluster.nodes.iter().find_map(|node| node.proxies.get(&proxy.name));
+                (proxy.name.clone(), names.cloned().unwrap_or_default())
+            })
+            .collect();
+        show::out(rendered(&report, ca_file.exists().then_some(&*ca_file), &proxies).trim_end());
     }
     if args.r#for > 0 && own.looks == 0 {
         return Ok(3);
@@ -142,7 +152,12 @@ pub fn watch_clients(global: &Global, args: &WatchClientsArgs) -> Result<u8, Ops
 /// After a look that failed.
 const PAUSE: Duration = Duration::from_secs(1);
 
-fn rendered(report: &WatchClientsReport) -> String {
+/// `ca_file`: what clients verify the servers with, where that is known. `proxies`: names and addresses of those before the servers.
+fn rendered(
+    report: &WatchClientsReport,
+    ca_file: Option<&Path>,
+    proxies: &[(String, Vec<String>)],
+) -> String {
     let looks = model::text::counted(report.looks as usize, "look", "looks");
     let mut out = format!("{} {}, {looks}\n", show::bold("clients of"), show::visible(&report.cluster));
     if report.looks == 0 {
@@ -168,11 +183,24 @@ fn rendered(report: &WatchClientsReport) -> String {
         let Some(line) = row.driver.as_deref().and_then(settings_of) else { continue };
         if !drivers.contains(&line.0) {
             drivers.push(line.0);
-            out += &format!("next: {}: {}   (CA: the cluster's ca.pem)\n", line.0, line.1);
+            let ca =
+                ca_file.map_or_else(|| "the cluster's ca.pem".to_owned(), |path| path.display().to_string());
+            out += &format!("next: {}: {}   (CA: {ca})\n", line.0, line.1);
         }
     }
     if report.clients.iter().any(|row| row.cleartext > 0) {
         out += "next: sealion prove config FILE   checks what an application's settings promise\n";
+    }
+    if !report.clients.is_empty() {
+        for (proxy, names) in proxies {
+            let row = report.clients.iter().find(|row| names.contains(&row.host));
+            let at = row.map_or_else(String::new, |row| {
+                format!("{} is the proxy {proxy}: ", show::visible(&row.host))
+            });
+            out += &format!(
+                "note: {at}who comes through {proxy} has its address here; its own clients are listed by `show sess` on its admin socket\n"
+            );
+        }
     }
     for why in &report.not_seen {
         out += &format!("not checked: {}\n", show::visible(why));
@@ -227,6 +255,23 @@ mod tests {
         for word in ["", "m", "7w", "-1s", "1.5h", "99999999999999999999d", "400d"] {
             assert!(seconds(word).is_err(), "{word}");
         }
+    }
+
+    #[test]
+    fn clients_behind_a_proxy_are_looked_for_there_and_those_in_cleartext_are_given_the_ca() {
+        let row = WatchClientRow {
+            host: "10.0.0.9".into(),
+            driver: Some("pymysql".into()),
+            cleartext: 1,
+            ..WatchClientRow::default()
+        };
+        let report = WatchClientsReport { looks: 1, clients: vec![row], ..WatchClientsReport::default() };
+        let proxies = [("edge".to_owned(), vec!["10.0.0.9".to_owned()])];
+        let text = rendered(&report, Some(Path::new("/ops/ca/ca.pem")), &proxies);
+        assert!(text.contains("(CA: /ops/ca/ca.pem)"), "{text}");
+        assert!(text.contains("10.0.0.9 is the proxy edge") && text.contains("show sess"), "{text}");
+        let text = rendered(&report, None, &[]);
+        assert!(text.contains("the cluster's ca.pem") && !text.contains("proxy"), "{text}");
     }
 
     #[test]

@@ -70,3 +70,16 @@ fn arrows_only_point_up_the_map() {
         }
     }
 }
+
+/// Who comes new reads all of it; long stories are in the book, where its links lead.
+#[test]
+fn the_map_is_short_and_its_links_lead_somewhere() {
+    let text = read(&root().join("ARCHITECTURE.md"));
+    assert!(text.lines().count() < 200, "{} lines", text.lines().count());
+    let links: Vec<&str> = text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    let files: Vec<&str> = links.into_iter().filter(|link| link.starts_with("docs/")).collect();
+    assert!(files.len() > 2, "{files:?}");
+    for file in files {
+        assert!(root().join(file).is_file(), "{file}");
+    }
+}

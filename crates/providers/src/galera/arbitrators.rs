@@ -1,8 +1,8 @@
 //! Arbitrators in a plan: garbd has no SQL port, so each of its states is reached by a restart, also that with a new certificate.
 
 use model::NodeName;
-use server::ProviderOptions;
 use server::arbitrator::OPTIONS;
+use server::{Flavour, ProviderOptions};
 
 use super::patience;
 use super::steps::ArbitratorParams;
@@ -139,17 +139,8 @@ fn set(options: &ProviderOptions) -> Edit {
 }
 
 pub fn restart_by_hand(draft: &MemberDraft, diff: &[String]) -> Vec<String> {
-    let words =
-        |words: &[String]| words.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" ");
-    let mut lines = vec![format!("# on {}", draft.name)];
-    lines.extend(by_hand::patch(&draft.file, diff));
-    lines.extend([
-        words(&draft.stop),
-        words(&draft.start),
-        format!(
-            "{}  # on a node, until the size is as before",
-            by_hand::sql("SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'")
-        ),
-    ]);
+    let size = by_hand::sql(Flavour::MariaDb, "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'");
+    let mut lines = draft.by_hand(diff, vec![by_hand::words(&draft.stop), by_hand::words(&draft.start)]);
+    lines.push(format!("# on a node, until the size is as before: {size}"));
     lines
 }

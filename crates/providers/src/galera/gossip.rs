@@ -9,35 +9,39 @@
 //!
 //! Members whose addresses all others have in their own configuration were never met in this way.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use model::NodeName;
 use server::NodeSpec;
+use server::cluster_address::{self, Listing};
 
 use super::draft::Draft;
-use super::preflight::live_and_file::members;
 use crate::world::World;
 
 /// By how many other nodes' `wsrep_cluster_address` a node is not named, of those of which it is at least one.
 pub fn unnamed(world: &World<'_>, drafts: &[Draft]) -> BTreeMap<NodeName, usize> {
-    let specs: Vec<NodeSpec> = world.nodes.iter().map(|node| node.spec().clone()).collect();
-    // A thousand lists of a thousand addresses are not read through for each node.
-    let addresses: Vec<(&NodeName, HashSet<String>)> = drafts
+    let unnamed = cluster_address::unnamed(&listings(world, drafts, false));
+    unnamed.into_iter().map(|(name, without)| (name, without.len())).collect()
+}
+
+/// What the operator should know of these lists; a note, since members find each other by what the others tell.
+pub fn told(world: &World<'_>, drafts: &[Draft]) -> Option<String> {
+    cluster_address::note(&listings(world, drafts, true))
+}
+
+/// `by_name`: a node may be listed by its name in the inventory, too, which need not be one that resolves.
+fn listings(world: &World<'_>, drafts: &[Draft], by_name: bool) -> Vec<Listing> {
+    let addresses: BTreeMap<&NodeName, &str> = drafts
         .iter()
-        .map(|draft| {
-            let hosts = members(draft.view.variable("wsrep_cluster_address").unwrap_or_default());
-            let plain = hosts.into_iter().map(|host| host.trim_matches(['[', ']']).to_ascii_lowercase());
-            (&draft.name, plain.collect())
-        })
+        .map(|draft| (&draft.name, draft.view.variable("wsrep_cluster_address").unwrap_or_default()))
         .collect();
-    let count = |spec: &NodeSpec| {
-        let own: Vec<String> =
-            std::iter::once(&spec.address).chain(&spec.names).map(|name| name.to_ascii_lowercase()).collect();
-        let others = addresses.iter().filter(|(name, _)| **name != spec.name);
-        others.filter(|(_, hosts)| !own.iter().any(|name| hosts.contains(name))).count()
+    let listing = |spec: &NodeSpec| {
+        let name = by_name.then(|| spec.name.to_string());
+        let names = std::iter::once(spec.address.clone()).chain(spec.names.clone()).chain(name).collect();
+        let address = (*addresses.get(&spec.name)?).to_owned();
+        Some(Listing { node: spec.name.clone(), names, address })
     };
-    let counted = specs.iter().map(|spec| (spec.name.clone(), count(spec)));
-    counted.filter(|(_, count)| *count > 0).collect()
+    world.nodes.iter().filter_map(|node| listing(node.spec())).collect()
 }
 
 /// Whether members come to strict TLS, or leave it.

@@ -3,10 +3,10 @@
 
 use model::{Change, LinkKind, NodeName};
 use openssl::sha::sha256;
+use server::cluster_address::hosts as named_in;
 use server::rights::Use;
 use server::{Flavour, GaleraFacts, GaleraState, NodeError, NodeView, ProviderOptions, WriteNode};
 
-use super::preflight::live_and_file::members as named_in;
 use super::steps::JoinParams;
 use super::{OPTIONS, quorum};
 use crate::by_hand;
@@ -183,7 +183,7 @@ pub fn plan(world: &mut World<'_>, change: &Change, joiner: &NodeName) -> Result
         vec![joiner.clone()],
         EditParams { edit },
     );
-    step.shell = by_hand::patch_on(joiner.as_str(), &draft.file, &diff);
+    step.shell = draft.by_hand(&diff, vec![]);
     (step.diff, step.no_op, step.nature.needs) = (diff, no_op, needs);
     let step = builder.add(
         format!("J3.{joiner}"),
@@ -193,16 +193,16 @@ pub fn plan(world: &mut World<'_>, change: &Change, joiner: &NodeName) -> Result
         JoinParams { offers_tls: members.offer_tls },
     );
     step.restarts_server = true;
-    step.shell = vec![
-        format!("# on {joiner}"),
-        draft.start.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" "),
-        format!("{}  # until wsrep_local_state is 4", by_hand::sql(super::plan::WAIT_SQL)),
-    ];
+    let wait = format!(
+        "{} # again, until wsrep_local_state is 4",
+        by_hand::sql(Flavour::MariaDb, super::plan::WAIT_SQL)
+    );
+    step.shell = draft.by_hand(&[], vec![by_hand::words(&draft.start), wait]);
     let mut kinds = vec![LinkKind::Galera];
     if members.require_tls {
         kinds.push(LinkKind::Client);
     }
-    prove(&mut builder, "J4", kinds);
+    prove(&mut builder, "J4", kinds, &super::plan::ports(world));
     let impact = impact(world, joiner, &members);
     let rights = rights(&builder.steps, &privileges(change, Use::ChangeGalera, Flavour::MariaDb));
     Ok(PlanContent { steps: builder.steps, state_hash, impact, rights })

@@ -234,8 +234,7 @@ fn step(
     let step = builder.add(format!("{prefix}.{name}"), "patience", title, vec![name], params);
     let sql = format!("SET GLOBAL wsrep_provider_options='{after}'");
     step.sql = vec![sql.clone()];
-    step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
-    step.shell.push(by_hand::sql(&sql));
+    step.shell = draft.by_hand(&diff, vec![draft.sql(&sql)]);
     (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
     Ok(())
 }

@@ -107,6 +107,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     }
     let steps = builder.steps;
     let voters: Vec<NodeName> = voters.iter().map(|voter| voter.member.name.clone()).collect();
+    let listed = gossip::told(world, &drafts);
     let mut impact = impact(&steps, drafts.len(), &voters, hasty);
     impact.extend(accounts::impact(world, change, &accounts));
     impact.extend(shut_out);
@@ -120,6 +121,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     if change.verb != Verb::Disable {
         impact.extend(trust_files::impact(world));
     }
+    impact.extend(listed);
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
     }
@@ -206,16 +208,40 @@ fn impact(steps: &[Step], nodes: usize, voters: &[NodeName], hasty: bool) -> Vec
 
 /// The runbook of one restart, on the node itself.
 fn restart_by_hand(draft: &Draft, diff: &[String]) -> Vec<String> {
-    let mut lines = vec![format!("# on {}", draft.name)];
-    lines.extend(by_hand::patch(&draft.file, diff));
-    lines.extend([
-        by_hand::sql("SET GLOBAL wsrep_desync=ON"),
-        "# take it out of the proxy; wait until its sessions have left: SHOW PROCESSLIST".to_owned(),
-        draft.stop.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" "),
-        draft.start.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" "),
-        format!("{}  # until wsrep_local_state is 4 and the size is as before", by_hand::sql(WAIT_SQL)),
-    ]);
-    lines
+    let lines = vec![
+        draft.sql("SET GLOBAL wsrep_desync=ON"),
+        by_hand::ask(&format!(
+            "take {} out of its proxies, and wait until its sessions have left (SHOW PROCESSLIST)",
+            draft.name
+        )),
+        by_hand::words(&draft.stop),
+        by_hand::words(&draft.start),
+        format!("{} # again, until wsrep_local_state is 4 and the size is as before", draft.sql(WAIT_SQL)),
+        by_hand::ask(&format!("wait until {} is Synced, and put it back into its proxies", draft.name)),
+    ];
+    draft.by_hand(diff, lines)
+}
+
+/// Of a round that sealion makes on the way back only.
+fn not_forward(restart: Vec<String>, on_the_way_back: bool) -> Vec<String> {
+    if on_the_way_back {
+        vec![
+            "# nothing now: on the way back, it is restarted here so that the others learn its address again"
+                .into(),
+        ]
+    } else {
+        restart
+    }
+}
+
+/// What the links of these members go through.
+pub fn ports(world: &World<'_>) -> Vec<u16> {
+    // SST and IST.
+    const TRANSFERS: [u16; 2] = [4444, 4568];
+    let specs = world.nodes.iter().map(|node| node.spec());
+    let own = specs.flat_map(|spec| [spec.port, spec.galera_port]);
+    let all: BTreeSet<u16> = own.chain(TRANSFERS).collect();
+    all.into_iter().collect()
 }
 
 pub const WAIT_SQL: &str =
@@ -266,7 +292,7 @@ fn enable(
                 vec![draft.name.clone()],
                 EditParams { edit },
             );
-            step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
+            step.shell = draft.by_hand(&diff, vec![]);
             (step.diff, step.no_op, step.nature.needs) = (diff, no_op, needs);
         }
     }
@@ -349,15 +375,19 @@ fn enable(
     if change.has(Noun::Accounts)
         && let Some(draft) = drafts.iter().find(|draft| !clients && !draft.view.offers_client_tls())
     {
-        return Err(accounts::no_tls_offered(&draft.name, change, &[Noun::Sst, Noun::Clients]));
+        return Err(accounts::no_tls_offered(
+            &draft.name,
+            &world.advised(change, &[Noun::Sst, Noun::Clients]),
+        ));
     }
     accounts::plan(world, change, accounts, builder)?;
     if requires_tls(change) {
         if let Some(draft) = drafts.iter().find(|draft| !clients && !draft.view.offers_client_tls()) {
             return Err(refuse(format!(
                 "{} does not offer TLS to clients, as far as it tells\n  why:  if it required TLS, nobody could connect over TCP any more\n  \
-                 next: sealion plan enable clients",
-                draft.name
+                 next: sealion plan {}",
+                draft.name,
+                world.advised(change, &[Noun::Clients])
             )));
         }
         clients_gate(builder);
@@ -373,7 +403,7 @@ fn enable(
         kinds.push(LinkKind::Client);
     }
     if !kinds.is_empty() {
-        prove(builder, "E6", kinds);
+        prove(builder, "E6", kinds, &ports(world));
     }
     Ok(())
 }
@@ -405,8 +435,9 @@ fn again(
         let nodes = vec![draft.name.clone()];
         let step =
             builder.add(format!("{prefix}.{}", draft.name), "again", title(&draft.name, ""), nodes, params);
-        step.shell = restart_by_hand(draft, &[]);
+        step.shell = not_forward(restart_by_hand(draft, &[]), on_the_way_back);
         (step.restarts_server, step.no_op) = (!on_the_way_back, letter != 'D');
+        step.nature.undo_restarts = Some(on_the_way_back);
     }
     for voter in voters.iter_mut() {
         let name = voter.member.name.clone();
@@ -418,8 +449,9 @@ fn again(
             vec![name],
             params,
         );
-        step.shell = arbitrators::restart_by_hand(&voter.member, &[]);
+        step.shell = not_forward(arbitrators::restart_by_hand(&voter.member, &[]), on_the_way_back);
         (step.restarts_server, step.no_op) = (!on_the_way_back, voter.letter != 'D');
+        step.nature.undo_restarts = Some(on_the_way_back);
     }
     Ok(())
 }
@@ -561,7 +593,7 @@ fn disable(
                 vec![draft.name.clone()],
                 EditParams { edit },
             );
-            step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
+            step.shell = draft.by_hand(&diff, vec![]);
             (step.diff, step.no_op, step.nature.needs) = (diff, no_op, needs);
         }
     }
@@ -607,18 +639,19 @@ fn rotate(
             "FLUSH LOCAL SSL;  -- with client TLS: reloads the provider's certificate too".into(),
             "SET GLOBAL wsrep_provider_options='socket.ssl_reload=1';  -- without".into(),
         ];
-        step.shell.push(format!(
-            "{}  # with client TLS; without: socket.ssl_reload=1",
-            by_hand::sql("FLUSH LOCAL SSL")
-        ));
+        // As the server itself does it where it offers TLS; else the provider is told.
+        let reload = if draft.view.offers_client_tls() {
+            "FLUSH LOCAL SSL"
+        } else {
+            "SET GLOBAL wsrep_provider_options='socket.ssl_reload=1'"
+        };
+        step.shell.extend(draft.by_hand(&[], vec![draft.sql(reload)]));
     }
     for voter in voters {
         let title = format!("{} (arbitrator) uses a new certificate; restart", voter.member.name);
         let step = new_certificate(world, &voter.member, title, builder)?;
         step.restarts_server = true;
-        for words in [&voter.member.stop, &voter.member.start] {
-            step.shell.push(words.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" "));
-        }
+        step.shell.extend(arbitrators::restart_by_hand(&voter.member, &[]));
     }
     Ok(())
 }
@@ -646,7 +679,7 @@ fn rotate_ca(
             vec![draft.name.clone()],
             DistrustParams { old_sha256: old_sha256.clone(), round },
         );
-        step.restarts_server = true;
+        (step.restarts_server, step.nature.undo_restarts) = (true, Some(false));
         step.shell = restart_by_hand(draft, &[]);
     }
     rollover::refused_by_all(builder, old_sha256, everybody(drafts, voters));

@@ -7,6 +7,7 @@ pub mod command_line;
 pub mod elsewhere;
 pub mod managed;
 pub mod place;
+pub mod proxy_names;
 pub mod rights;
 pub mod service_commands;
 pub mod services;
@@ -85,6 +86,7 @@ pub type Check = fn(&mut World<'_>, &Seen<'_>) -> Vec<Problem>;
 
 /// Runs every check. Empty: the change may be planned.
 pub fn preflight(world: &mut World<'_>, change: &Change) -> Vec<Problem> {
+    world.recent.wish = Some(change.clone());
     if world.parts.is_empty() {
         return of_part(world, change);
     }
@@ -205,4 +207,45 @@ pub fn not_answering(name: &NodeName, error: &NodeError) -> Problem {
 /// each word once.
 fn one_reason(text: &str) -> String {
     text.split("\n  next:").next().unwrap_or("").replace("\n  why:  ", ": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Down, out of reach and not told are three things, and each has its own way on.
+    #[test]
+    fn who_does_not_answer_is_told_with_what_to_do_there() {
+        let node = || NodeName::from("n1");
+        let no_agent = format!("{} db1: ssh ended with exit status: 255", host::NO_AGENT);
+        let silent = |why: &str| NodeError::Silent { node: node(), why: why.into(), runs_unheard: false };
+        let cases = [
+            (NodeError::Down { node: node(), why: "no process".into() }, "the node is down", "start it"),
+            (
+                NodeError::Refused { node: node(), why: "1045".into() },
+                "the login does not work",
+                "user and password",
+            ),
+            (
+                silent(&no_agent),
+                "its machine cannot be reached by ssh",
+                "the node's `ssh` and the table [ssh]",
+            ),
+            (
+                NodeError::Host { node: node(), why: no_agent },
+                "its machine cannot be reached by ssh",
+                "asks nothing",
+            ),
+            (silent("timed out"), "the node does not answer", "socket, address and port"),
+        ];
+        for (error, what, next) in cases {
+            let problem = not_answering(&node(), &error);
+            assert_eq!((problem.subject.as_str(), problem.what.as_str()), ("n1", what), "{error}");
+            assert!(problem.next.contains(next), "{error}: {}", problem.next);
+            assert!(
+                !problem.why.is_empty() && (what == "the node is down") == problem.next.contains("start it"),
+                "{problem}"
+            );
+        }
+    }
 }

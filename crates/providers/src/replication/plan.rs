@@ -323,7 +323,11 @@ fn enable(
     if replication {
         let ours = |node: &NodeDraft| clients || node.ssl_cert == node.path(CERT_FILE);
         if let Some(source) = drafts.iter().find(|draft| draft.is_source && !ours(&draft.node)) {
-            return Err(serves_another(&source.node.name, &source.node.ssl_cert));
+            return Err(serves_another(
+                &source.node.name,
+                &source.node.ssl_cert,
+                &world.advised(change, &[Noun::Clients]),
+            ));
         }
         for draft in drafts.iter() {
             for channel in &draft.channels {
@@ -345,14 +349,14 @@ fn enable(
         if let Some(draft) = bare {
             let needed =
                 if open.is_some() { &[Noun::Replication, Noun::Clients][..] } else { &[Noun::Clients] };
-            return Err(accounts::no_tls_offered(&draft.node.name, change, needed));
+            return Err(accounts::no_tls_offered(&draft.node.name, &world.advised(change, needed)));
         }
         if let Some(channel) =
             open.filter(|one| !world.leave_accounts.iter().any(|name| name.user == one.user))
         {
             return Err(refuse(format!(
-                "a replica connects without TLS to {channel}, and would be refused\n  why:  its account must use TLS then\n  next: sealion plan \
-                 enable replication,clients,accounts"
+                "a replica connects without TLS to {channel}, and would be refused\n  why:  its account must use TLS then\n  next: sealion plan {}",
+                world.advised(change, &[Noun::Replication, Noun::Clients])
             )));
         }
     }
@@ -361,8 +365,9 @@ fn enable(
         if let Some(draft) = drafts.iter().find(|draft| !clients && !draft.node.view.offers_client_tls()) {
             return Err(refuse(format!(
                 "{} does not offer TLS to clients, as far as it tells\n  why:  if it required TLS, nobody could connect over TCP any more\n  \
-                 next: sealion plan enable clients",
-                draft.node.name
+                 next: sealion plan {}",
+                draft.node.name,
+                world.advised(change, &[Noun::Clients])
             )));
         }
         // A replica without TLS is a client that would be refused.
@@ -371,7 +376,8 @@ fn enable(
         if let Some(channel) = open {
             return Err(refuse(format!(
                 "a replica connects without TLS to {channel}, and would be refused\n  why:  require_secure_transport counts for replicas too\n  \
-                 next: sealion plan enable replication,clients"
+                 next: sealion plan {}",
+                world.advised(change, &[Noun::Replication, Noun::Clients])
             )));
         }
         clients_gate(builder);
@@ -385,15 +391,16 @@ fn enable(
             .filter_map(|(is_so, kind)| is_so.then_some(kind))
             .collect();
     if !kinds.is_empty() {
-        prove(builder, "E6", kinds);
+        let ports: BTreeSet<u16> = world.nodes.iter().map(|node| node.spec().port).collect();
+        prove(builder, "E6", kinds, &ports.into_iter().collect::<Vec<_>>());
     }
     Ok(())
 }
 
-fn serves_another(source: &NodeName, ssl_cert: &str) -> PlanError {
+fn serves_another(source: &NodeName, ssl_cert: &str, advised: &Change) -> PlanError {
     refuse(format!(
         "{source} does not serve a certificate of the cluster's CA, so no replica could verify it\n  why:  its ssl_cert is \"{ssl_cert}\"\n  next: \
-         sealion plan enable replication,clients"
+         sealion plan {advised}"
     ))
 }
 
@@ -415,7 +422,8 @@ fn sources_elsewhere_serve_ours(
         let view = node.view().map_err(refuse)?;
         let used = view.variable("ssl_cert").unwrap_or_default();
         if used != ours {
-            return Err(serves_another(name, used));
+            let used = used.to_owned();
+            return Err(serves_another(name, &used, &world.advised(change, &[Noun::Clients])));
         }
     }
     Ok(())
@@ -441,8 +449,7 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
             vec![name.clone()],
             LiveFilesParams { edit, before, after: files },
         );
-        step.shell = by_hand::patch_on(name.as_str(), &draft.file, &diff);
-        step.shell.extend(sql.iter().map(|sql| by_hand::sql(sql)));
+        step.shell = draft.by_hand(&diff, sql.iter().map(|sql| draft.sql(sql)).collect());
         (step.sql, step.no_op) = (sql, no_op);
         step
     } else {
@@ -456,10 +463,8 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
             vec![name.clone()],
             RestartParams { edit, before, after: after.clone() },
         );
-        let words =
-            |words: &[String]| words.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" ");
-        step.shell = by_hand::patch_on(name.as_str(), &draft.file, &diff);
-        step.shell.extend([words(&draft.stop), words(&draft.start)]);
+        let restart = vec![by_hand::words(&draft.stop), by_hand::words(&draft.start)];
+        step.shell = draft.by_hand(&diff, restart);
         step.sql =
             vec!["-- ssl_cert is read at the start of the server only: --format shell, --format diff".into()];
         (step.restarts_server, step.no_op) = (true, no_op);
@@ -509,7 +514,7 @@ fn connect_anew(
         vec![name.clone()],
         ChannelParams { channel: channel.name.clone(), before: channel.tls.clone(), after },
     );
-    step.shell = [vec![format!("# on {name}")], sql.iter().map(|sql| by_hand::sql(sql)).collect()].concat();
+    step.shell = draft.node.by_hand(&[], sql.iter().map(|sql| draft.node.sql(sql)).collect());
     (step.sql, step.no_op) = (sql, no_op);
     Ok(())
 }
@@ -546,8 +551,8 @@ fn disable(
             drafts.iter().find_map(|draft| draft.channels.iter().find(|one| !replication && one.tls.is_on));
         if let Some(channel) = needs {
             return Err(refuse(format!(
-                "a replica connects with TLS to {channel}, and could not any more\n  why:  its source would offer none\n  next: sealion plan \
-                 disable replication,clients"
+                "a replica connects with TLS to {channel}, and could not any more\n  why:  its source would offer none\n  next: sealion plan {}",
+                world.advised(change, &[Noun::Replication])
             )));
         }
         for draft in drafts.iter_mut() {
@@ -601,7 +606,7 @@ fn shut_out_replicas(
                     return Err(refuse(format!(
                         "{name} replicates from {source}, which would refuse it without TLS\n  why:  require_secure_transport counts for replicas \
                          too\n  next: sealion plan {}",
-                        Change::new(change.verb, [&change.nouns[..], &[Noun::RequireTls]].concat())
+                        world.advised(change, &[Noun::RequireTls])
                     )));
                 }
                 lines.extend(accounts::refuse_replica(world, change, source, name, channel)?);
@@ -645,7 +650,7 @@ fn rotate(
         let sql = if node.view.capabilities().live_tls_files { RELOAD_MYSQL } else { RELOAD_MARIADB };
         let step = new_certificate(world, node, title, builder)?;
         step.sql = vec![format!("{sql};")];
-        step.shell.push(by_hand::sql(sql));
+        step.shell.extend(node.by_hand(&[], vec![node.sql(sql)]));
     }
     Ok(())
 }

@@ -51,10 +51,12 @@ impl StepKind for ClientsGate {
         let settle_ms = world.limits.clients_look_ms;
         Ok(match watch(world, &[LinkKind::Client], settle_ms) {
             Watched::Plain(plain) => StepCheck::Blocked(format!(
-                "some clients still use cleartext and would be cut off\n  why:  seen on {}\n  next: let them \
+                "some clients still use cleartext and would be cut off\n  why:  seen on {}{}\n  next: let them \
                  reconnect (they are offered TLS now) or make them use TLS (MariaDB clients: --ssl, MySQL clients: \
-                 --ssl-mode=REQUIRED), then sealion resume",
-                plain.join("\n        ")
+                 --ssl-mode=REQUIRED; to verify the servers, give them {} as --ssl-ca), then sealion resume",
+                plain.join("\n        "),
+                behind_proxies(world),
+                world.authority.dir.join(trust::CA_CERT_FILE).display()
             )),
             Watched::Sealed { sealed, nobody, refused } => {
                 let seconds = settle_ms / 1000;
@@ -94,6 +96,19 @@ impl StepKind for ClientsGate {
     fn verify(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<String, StepError> {
         Ok("checked".into())
     }
+}
+
+/// A server sees a proxy where its clients come through one.
+fn behind_proxies(world: &World<'_>) -> String {
+    let mut proxies: Vec<&str> = world.proxies.iter().map(|proxy| proxy.name()).collect();
+    proxies.dedup();
+    if proxies.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\n        who comes through a proxy has the address of the proxy; its own clients {} lists: show sess, on its admin socket",
+        proxies.join(", ")
+    )
 }
 
 /// Who connects less often than the links are watched for is not seen there. The servers offer TLS since they were started, so

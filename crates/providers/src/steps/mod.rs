@@ -46,6 +46,14 @@ pub trait StepKind: Sync {
     fn only_looks(&self) -> bool {
         false
     }
+    /// What clients are shown of its server before and after it, where it changes that: a file, or nothing.
+    fn certificates(&self, _: &Step) -> Option<[String; 2]> {
+        None
+    }
+    /// Before or behind it, links of its member may be cleartext or TLS.
+    fn is_mixed(&self, _: &Step) -> bool {
+        false
+    }
     /// Taking it back leaves what it made.
     fn stays(&self) -> bool {
         false

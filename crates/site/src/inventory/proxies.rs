@@ -6,8 +6,15 @@ use std::path::{Path, PathBuf};
 use model::NodeName;
 use server::{NodeSpec, ProxySpec, ServerName};
 
-use super::{NAME_CHARS_MAX, ProxyTable, bad_name, refuse_destination};
+use super::{NAME_CHARS_MAX, ProxyTable, bad_name, refuse_destination, refuse_host_names};
 use crate::OpsError;
+
+/// # Errors
+/// One is neither a host name nor an address.
+pub(super) fn names(table: &ProxyTable) -> Result<Vec<String>, OpsError> {
+    refuse_host_names(&format!("proxy {}", table.name), "the certificates of the nodes", table.names.iter())?;
+    Ok(table.names.clone())
+}
 
 pub(super) fn spec(
     table: ProxyTable,
@@ -103,6 +110,25 @@ mod tests {
     }
 
     #[test]
+    fn names_of_a_proxy_are_those_of_the_nodes_to_which_it_leads() {
+        let names = |proxy: &str| -> Vec<(String, Vec<String>)> {
+            let cluster = read(proxy).expect("complete");
+            let node = &cluster.nodes[0];
+            let certificate = node.certificate_names().into_iter().map(str::to_owned).collect();
+            assert!(node.names.is_empty(), "links are not looked for under it");
+            node.proxies.keys().map(|name| (name.clone(), Vec::clone(&certificate))).collect()
+        };
+        let named =
+            |all: &[&str]| vec![("edge".to_owned(), all.iter().map(|&name| name.to_owned()).collect())];
+        assert_eq!(
+            names("name='edge'\nnames=['db.example.com','10.0.0.9','a']\n"),
+            named(&["a", "db.example.com", "10.0.0.9"])
+        );
+        assert_eq!(names("name='edge'\n"), named(&["a"]));
+        assert_eq!(names("name='edge'\nnames=['db.example.com']\nservers={n1=[]}\n"), []);
+    }
+
+    #[test]
     fn what_is_no_proxy_is_refused_with_its_place() {
         let check = |proxy: &str, expected: &str| {
             let error = read(proxy).expect_err("refused");
@@ -110,6 +136,10 @@ mod tests {
             assert!(error.to_string().contains(expected), "{error}");
         };
         check("name='edge'\nsocket='/run/x'\n", "line 13");
+        check(
+            "name='edge'\nnames=['db.example.com:3306']\n",
+            "\"db.example.com:3306\" of proxy edge is not a host name",
+        );
         check("ssh='edge'\n", "missing field `name`");
         check("name='ed ge'\n", "cannot be the name of a proxy");
         check("name='edge'\nssh='-oProxyCommand=x'\n", "of proxy edge is no destination of ssh");

@@ -14,7 +14,11 @@ use super::{CANARY_SCHEMA, MARK, first_line};
 
 /// Writes one canary on every node that is no replica, through its socket, so that what travels is replication and nothing else; and
 /// asks for one over TCP as an ordinary client, with ssl-mode PREFERRED.
-pub(super) fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Result<Vec<Canary>, LookError> {
+pub(super) fn canaries(
+    cluster: &Cluster,
+    own: &mut BTreeSet<SocketAddr>,
+    made_schema: &mut bool,
+) -> Result<Vec<Canary>, LookError> {
     let failed = |why: String| LookError::Failed { why };
     let mut canaries = Vec::new();
     let mut in_galera = false;
@@ -30,6 +34,7 @@ pub(super) fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Res
         }
         // All nodes of a Galera cluster have it from one.
         if !in_galera || writable == Writable::AsSource {
+            *made_schema = true;
             prepare_schema(&mut client).map_err(failed)?;
             in_galera |= writable == Writable::AsGaleraNode;
         }

@@ -11,7 +11,7 @@ use change::{Direction, Machine, Outcome};
 use change_ops::access::{ClusterAccess, OperatorProcess};
 use change_ops::gates::Gates;
 use change_ops::roll::{self, Settings};
-use change_ops::unfinished::continuation;
+use change_ops::unfinished::{Continuation, continuation};
 use model::{Change, Clock, Look, NodeName, Plan};
 use net::SecretString;
 use server::{WriteArbitrator, WriteNode, WriteProxy};
@@ -182,6 +182,18 @@ impl Operator {
             OpsError::Stopped(text) => End::NotRevived(text),
             other => End::Journal(other.to_string()),
         }
+    }
+
+    /// What the question before `resume` or `undo` is made from.
+    pub fn continuation(&self, wish: Option<Direction>) -> Option<Continuation> {
+        continuation(self, wish).expect("sound journals")
+    }
+
+    /// What is said with the question before an `undo`.
+    pub fn undo_warnings(&self) -> Vec<String> {
+        let one = self.continuation(Some(Direction::Back)).expect("something to take back");
+        roll::undo_warnings(self, &self.settings, &one.plan, &one.steps_of_plan())
+            .expect("a plan of this version")
     }
 
     /// Every journal of this machine, to look for secrets in.

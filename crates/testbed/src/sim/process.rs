@@ -234,6 +234,7 @@ impl Server {
             name: NodeName::new(format!("n{number}")),
             address: format!("10.77.{}.{}", number / 256, number % 256),
             names: vec![format!("db{number}.example.net")],
+            proxies: BTreeMap::new(),
             port: 3306,
             galera_port: 4567,
             socket: Some("/run/mysqld/mysqld.sock".into()),

@@ -1,5 +1,6 @@
 //! Accounts that must use TLS, on a simulated cluster: who may be cut off, and who is asked before.
 
+use change::Direction;
 use model::{Change, Noun, Verb};
 use server::accounts::{Account, AccountName, AccountTls};
 use testbed::sim::{Operator, Rig, World};
@@ -286,4 +287,48 @@ fn odd_names_are_left_and_told() {
         plan.impact
     );
     assert!(one.apply(&plan).is_complete());
+}
+
+/// As `disable` looks for them, and with what each server goes back to: MySQL offers TLS by itself.
+#[test]
+fn who_undoes_reads_which_accounts_are_shut_out() {
+    let rig = Rig::on(World::cluster(SEED, 3));
+    let one = Operator::new(&rig, "root@db1");
+    assert!(one.apply(&one.plan(&Change::new(Verb::Enable, Noun::ALL)).expect("a plan")).is_complete());
+    for (user, tls, is_local) in [
+        ("audit", Certificate, false),
+        ("web", Tls, false),
+        ("open", Nothing, false),
+        ("by_socket", Tls, true),
+    ] {
+        let account = Account { name: name(user, "%"), tls, is_local, is_own: false };
+        rig.shared.borrow_mut().accounts.push(account);
+    }
+    let told = one.undo_warnings().join("\n");
+    for part in [
+        "may be cleartext or TLS (socket.dynamic)",
+        "afterwards, writesets and IST",
+        "n1, n2, n3 offer no TLS",
+        "on n1, n2, n3, accounts require TLS and cannot log in any more: 'audit'@'%', 'web'@'%'",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    // An account that the change itself has changed is changed back.
+    rig.shared.borrow_mut().accounts.retain(|one| one.name.user == "open");
+    let accounts = one.plan(&accounts(Verb::Enable)).expect("a plan");
+    assert!(one.apply(&accounts).is_complete());
+    let told = one.undo_warnings().join("\n");
+    assert!(
+        told.contains("accounts may be used in cleartext") && !told.contains("log in any more"),
+        "{told}"
+    );
+    assert!(one.go_on(Some(Direction::Back)).is_complete());
+
+    // What nobody can tell is said.
+    rig.shared.borrow_mut().kill(1);
+    let told = one.undo_warnings().join("\n");
+    assert!(
+        told.contains("on n2, accounts that require TLS cannot log in any more; which, cannot be told"),
+        "{told}"
+    );
 }

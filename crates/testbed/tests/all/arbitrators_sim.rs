@@ -1,6 +1,7 @@
 //! Which garbd the nodes count: another one makes the number up as well as the one of the inventory.
 
 use change::Direction;
+use change_ops::gates::Gates;
 use model::{Change, Noun, Verb};
 use testbed::sim::{Operator, Rig, World};
 
@@ -193,9 +194,58 @@ fn who_is_in_the_fewest_configurations_becomes_strict_last() {
     let round: Vec<&str> =
         plan.steps.iter().map(|step| step.id.0.as_str()).filter(|id| id.starts_with("E4.")).collect();
     assert_eq!(round, ["E4.n3", "E4.n2", "E4.n1", "E4.n4", "E4.garb1"]);
+    // And whoever plans reads that the lists are not whole; of lists that are, nothing.
+    let noted = |plan: &model::Plan| -> Vec<String> {
+        plan.impact.iter().filter(|line| line.contains("wsrep_cluster_address")).cloned().collect()
+    };
+    let told = noted(&plan);
+    assert!(told.len() == 1 && told[0].contains("n1 lacks") && told[0].contains("n4"), "{told:?}");
+    let whole = Rig::on(World::cluster(SEED, 3));
+    assert_eq!(
+        noted(&Operator::new(&whole, "root@db1").plan(&enable()).expect("a plan")),
+        [String::new(); 0]
+    );
     rig.must(&enable());
     rig.must(&Change::new(Verb::Disable, Noun::ALL));
     let world = rig.shared.borrow();
     assert_eq!((world.violations.clone(), world.lost(), world.app.failed), (vec![], vec![], 0));
     assert_eq!(world.letters(), "PPPPP");
+}
+
+/// What `resume` and `undo` are agreed to with: the number of restarts that come, wherever the change stands.
+#[test]
+fn restarts_that_are_announced_are_those_that_happen() {
+    let clear = Rig::on(World::cluster_with_arbitrator(7, 3));
+    let sealed = clear.fork(7);
+    sealed.must(&Change::new(Verb::Enable, Noun::ALL));
+    let changes = [
+        (&clear, Change::new(Verb::Enable, Noun::ALL)),
+        (&sealed, Change::new(Verb::Disable, Noun::ALL)),
+        (&sealed, Change::new(Verb::Rotate, Noun::ALL)),
+        (&sealed, Change::new(Verb::Rotate, [Noun::Ca])),
+    ];
+    let mut differ = 0;
+    for (from, change) in changes {
+        let plan = Operator::new(from, "root@db1").plan(&change).expect("a plan");
+        let restarts = |step: &&model::Step| step.restarts(false) || step.restarts(true);
+        for stop_after in plan.steps.iter().filter(restarts).step_by(2).chain(plan.steps.last()) {
+            for wish in [None, Some(Direction::Back)] {
+                let rig = from.fork(7);
+                let mut operator = Operator::new(&rig, "root@db1");
+                let plan = operator.plan(&change).expect("a plan");
+                let id = stop_after.id.to_string();
+                operator.gates(Gates { stop_after: Some(id.clone()), ..Gates::default() });
+                operator.apply(&plan);
+                operator.gates(Gates::default());
+                let Some(rest) = operator.continuation(wish) else { continue };
+                rig.shared.borrow_mut().stops.clear();
+                let end = operator.go_on(wish);
+                assert!(end.is_complete(), "{change} after {id}: {end:?}");
+                let stops = rig.shared.borrow().stops.len();
+                assert_eq!(rest.restarts(), stops, "{change} after {id}, then {wish:?}");
+                differ += usize::from(rest.steps().any(|step| step.restarts(true) != step.restarts(false)));
+            }
+        }
+    }
+    assert!(differ > 10, "steps that restart in one direction only were met {differ} times");
 }

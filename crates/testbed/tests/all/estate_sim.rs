@@ -90,6 +90,9 @@ fn one_plan_seals_all_of_it_and_one_undo_takes_it_back() {
     assert!(operator.apply(&plan).is_complete());
     settled(&rig);
     assert_eq!(rig.shared.borrow().letters(), SEALED);
+    let told = operator.undo_warnings().join("\n");
+    let mysql = "n6, n7 serve the certificate of before that change again (";
+    assert!(told.contains(mysql) && told.contains("offer no TLS") && !told.contains("n6 offer"), "{told}");
     assert!(operator.go_on(Some(Direction::Back)).is_complete());
     settled(&rig);
     assert_eq!(rig.shared.borrow().letters(), CLEAR);
@@ -216,6 +219,47 @@ fn a_cleartext_application_stops_the_change_before_anybody_requires_tls() {
     assert!(operator.go_on(None).is_complete());
     settled(&rig);
     assert_eq!(rig.shared.borrow().letters(), SEALED);
+}
+
+/// Each refusal names a command that leads on: whoever follows them comes to a plan, and meets no command twice.
+#[test]
+fn who_follows_the_advice_of_refusals_comes_to_a_plan() {
+    let wishes: [&[Noun]; 6] = [
+        &[Noun::Replication, Noun::Clients],
+        &[Noun::Sst, Noun::Clients],
+        &[Noun::Clients],
+        &[Noun::Replication],
+        &[Noun::RequireTls],
+        &[Noun::Accounts],
+    ];
+    for wish in wishes {
+        let rig = clear();
+        for index in 0..3 {
+            let shown = &mut rig.shared.borrow_mut().servers[index].shown;
+            shown.insert("wsrep_sst_method".into(), Some("rsync".into()));
+        }
+        let operator = Operator::new(&rig, "root@db1");
+        let mut tried = vec![Change::new(Verb::Enable, wish.iter().copied())];
+        let mut asked = tried[0].clone();
+        let plan = loop {
+            let refused = match operator.plan(&asked) {
+                Ok(plan) => break plan,
+                Err(refused) => refused.to_string(),
+            };
+            let (_, rest) =
+                refused.split_once("next: sealion plan enable ").unwrap_or_else(|| panic!("{refused}"));
+            let nouns = rest.split([' ', '\n']).next().expect("a word").split(',');
+            let nouns: Vec<Noun> = nouns.map(|noun| noun.parse().expect("a noun")).collect();
+            asked = Change::new(Verb::Enable, nouns);
+            assert!(!tried.contains(&asked), "{tried:?} lead in a circle: {refused}");
+            tried.push(asked.clone());
+        };
+        // What was wished is never lost on the way; require-tls is a part of clients.
+        let kept =
+            |noun: &&Noun| asked.has(**noun) || (**noun == Noun::RequireTls && asked.has(Noun::Clients));
+        assert!(plan.changes_anything() && wish.iter().all(|noun| kept(&noun)), "{tried:?}");
+        assert!(wish == [Noun::Replication] || tried.len() > 1, "{tried:?}: nothing was refused");
+    }
 }
 
 /// What nobody could bring back is refused before anything is touched.
@@ -350,4 +394,90 @@ fn a_server_joins_the_cluster_of_an_estate() {
     assert!(rig.shared.borrow().letters().starts_with("SSSSRs"), "{}", rig.shared.borrow().letters());
     assert!(Operator::new(&rig, "root@long-ago").go_on(Some(Direction::Back)).is_complete());
     assert!(rig.shared.borrow().letters().starts_with("SSS-Rs"), "{}", rig.shared.borrow().letters());
+}
+
+/// What a person runs without sealion: a shell takes all of it, each line that does something stands in a part for one machine, and each
+/// server is spoken to by the client of its own package.
+#[test]
+fn runbooks_of_all_changes_are_shell_and_each_part_is_for_one_machine() {
+    let clear = clear_with_more();
+    let sealed = clear.fork(seed());
+    must(&sealed, &enable());
+    let mut joining = Rig::on(World::beside(World::with_spare(seed(), 3)));
+    joining.inventory.retain(|index| *index != 3);
+    must(&joining, &enable());
+    joining.inventory.insert(3, 3);
+    let all = [
+        (&clear, enable()),
+        (&clear, Change::new(Verb::Enable, [Noun::Sst, Noun::Replication, Noun::Clients, Noun::Accounts])),
+        // MySQL cannot be made to offer no TLS.
+        (&sealed, Change::new(Verb::Disable, [Noun::Galera, Noun::Sst, Noun::Replication, Noun::RequireTls])),
+        (&sealed, Change::new(Verb::Rotate, NOUNS)),
+        (&sealed, Change::new(Verb::Rotate, [Noun::Ca])),
+        (&joining, Change::join("n4".into())),
+    ];
+    for (rig, change) in all {
+        let plan =
+            Operator::new(rig, "root@db1").plan(&change).unwrap_or_else(|error| panic!("{change}: {error}"));
+        let lines = plan.steps.iter().flat_map(providers::by_hand::of_step);
+        let lines: Vec<String> =
+            lines.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+        let (mut within, mut is_patch, mut parts) = (None, false, 0);
+        for line in &lines {
+            if let Some(rest) = line.strip_prefix("( set -euo pipefail") {
+                assert_eq!(within, None, "{change}: {line}");
+                let name =
+                    rest.strip_prefix("; on ").map_or("", |rest| rest.split(' ').next().expect("a name"));
+                (within, parts) = (Some(name.to_owned()), parts + 1);
+            } else if line == ")" {
+                assert!(within.take().is_some(), "{change}: a part ends that has not begun");
+            } else if is_patch || line.starts_with('#') || line.is_empty() {
+                is_patch &= line != "SEALION";
+            } else {
+                let name = within.clone().unwrap_or_else(|| panic!("{change}: of no machine: {line}"));
+                is_patch = line.starts_with("patch ");
+                let server =
+                    rig.shared.borrow().servers.iter().find(|server| server.name().as_str() == name).map(
+                        |server| {
+                            (
+                                server.spec.service == host::Service::Systemd { unit: "mysql".into() },
+                                server.is_arbitrator,
+                            )
+                        },
+                    );
+                if let Some((is_mysql, is_arbitrator)) = server {
+                    assert!(
+                        !line.starts_with("mariadb ") || !is_mysql && !is_arbitrator,
+                        "{change}: {name}: {line}"
+                    );
+                    assert!(!line.starts_with("mysql ") || is_mysql, "{change}: {name}: {line}");
+                    assert!(!is_arbitrator || !line.contains("-o mysql"), "{change}: {name}: {line}");
+                }
+            }
+        }
+        assert!(within.is_none() && parts > 2, "{change}: {parts} parts");
+        for step in plan.steps.iter().filter(|step| !step.restarts_server) {
+            let restarts = step.shell.iter().any(|line| line.starts_with("systemctl"));
+            assert!(!restarts, "{change}: {} restarts nothing: {:?}", step.id, step.shell);
+        }
+        let script =
+            [vec!["#!/usr/bin/env bash".to_owned()], providers::by_hand::head(), lines].concat().join("\n")
+                + "\n";
+        let dir = tempfile::tempdir().expect("tmp");
+        let file = dir.path().join("runbook");
+        std::fs::write(&file, &script).expect("writable");
+        let check = |program: &str, argument: &str| {
+            std::process::Command::new(program).arg(argument).arg(&file).output()
+        };
+        let said = check("bash", "-n").expect("bash");
+        assert!(
+            said.status.success() && said.stderr.is_empty(),
+            "{change}: {}\n{script}",
+            String::from_utf8_lossy(&said.stderr)
+        );
+        // A second opinion where it is installed.
+        if let Ok(said) = check("shellcheck", "--severity=warning") {
+            assert!(said.status.success(), "{change}: {}", String::from_utf8_lossy(&said.stdout));
+        }
+    }
 }

@@ -496,3 +496,17 @@ fn an_account_is_changed_only_when_its_replicas_have_it_and_an_applier_that_stan
     settled(&rig);
     assert!((0..3).all(|index| account_on(&rig, index, "repl") == AccountTls::Tls));
 }
+
+/// How servers replicate is asked of them: of those that let nobody in, nothing is said of a kind of cluster that they may not be.
+#[test]
+fn a_wrong_login_is_told_as_that_and_names_no_galera() {
+    let rig = plain();
+    for server in &mut rig.shared.borrow_mut().servers {
+        server.refuses_login = true;
+    }
+    for change in [enable(), Change::new(Verb::Enable, [])] {
+        let refused = Operator::new(&rig, "root@db1").plan(&change).expect_err("refused").to_string();
+        assert!(refused.contains("the login does not work") && refused.contains("1045"), "{refused}");
+        assert!(!refused.to_lowercase().contains("galera") && !refused.contains("sst"), "{refused}");
+    }
+}

@@ -377,3 +377,83 @@ fn a_proxy_that_has_forgotten_the_drain_is_told_again() {
     assert!(rig.resume(None).is_complete());
     is_as_before(&rig, "resumed");
 }
+
+/// Clients verify a node's certificate with the name that they were told, which is the proxy's.
+#[test]
+fn certificates_have_the_names_of_proxies_or_the_plan_says_so() {
+    let rig = rig();
+    let call = |rig: &Rig, names: &[&str]| {
+        for server in &mut rig.shared.borrow_mut().servers {
+            let names = names.iter().map(|&name| name.to_owned()).collect();
+            server.spec.proxies.insert("edge".into(), names);
+        }
+    };
+    let told = |rig: &Rig, change: &Change| {
+        let plan = Operator::new(rig, "root@db1").plan(change).expect("a plan");
+        plan.impact.into_iter().filter(|line| line.contains("proxy edge")).collect::<Vec<_>>()
+    };
+    let leaf = |rig: &Rig, index: usize| {
+        let world = rig.shared.borrow();
+        let server = &world.servers[index];
+        let path = server.spec.tls_dir.join("node-cert.pem").display().to_string();
+        let pem = server.disk.text(&path).expect("a certificate");
+        trust::inspect(pem.as_bytes()).expect("a certificate").remove(0)
+    };
+    call(&rig, &[]);
+    let lines = told(&rig, &enable());
+    assert!(
+        lines.len() == 1
+            && lines[0].contains("no names of the proxy edge")
+            && lines[0].contains("n1, n2, n3"),
+        "{lines:?}"
+    );
+    call(&rig, &["db.example.com", "10.9.9.9"]);
+    assert_eq!(told(&rig, &enable()), [String::new(); 0], "they are issued with them");
+    rig.must(&Change::new(Verb::Enable, [Noun::Galera, Noun::Sst]));
+    for index in 0..3 {
+        let leaf = leaf(&rig, index);
+        assert!(leaf.dns.contains(&"db.example.com".into()), "{leaf:?}");
+        assert!(leaf.ips.contains(&"10.9.9.9".parse().expect("ip")), "{leaf:?}");
+    }
+    // The files are there and are left as they are.
+    let rig = rig.fork(SEED);
+    call(&rig, &["db.example.com", "late.example.com"]);
+    let lines = told(&rig, &enable());
+    assert!(
+        lines.len() == 1
+            && lines[0].starts_with("the certificate of n1, n2, n3 has no name late.example.com"),
+        "{lines:?}"
+    );
+    let rotate = Change::new(Verb::Rotate, [Noun::Galera]);
+    assert_eq!(told(&rig, &rotate), [String::new(); 0]);
+    rig.must(&rotate);
+    assert!(leaf(&rig, 0).dns.contains(&"late.example.com".into()));
+    let rig = rig.fork(SEED);
+    assert_eq!(told(&rig, &enable()), [String::new(); 0]);
+    // What a server shows may be a certificate of the operator's own, which nobody can read.
+    rig.must(&enable());
+    let rig = rig.fork(SEED);
+    rig.must(&Change::new(Verb::Disable, [Noun::RequireTls]));
+    rig.shared.borrow_mut().servers[1].shown.insert("ssl_cert".into(), Some("/own/cert.pem".into()));
+    let plan =
+        Operator::new(&rig, "root@db1").plan(&Change::new(Verb::Enable, [Noun::RequireTls])).expect("a plan");
+    assert!(
+        plan.impact.iter().any(|line| line.contains("of n2 may have no name of its proxies")
+            && line.contains("/own/cert.pem is not there")),
+        "{:?}",
+        plan.impact
+    );
+}
+
+/// A server sees the address of the proxy, and a client that is to verify it needs the CA.
+#[test]
+fn who_uses_cleartext_through_a_proxy_is_looked_for_there_and_is_given_the_ca() {
+    let rig = rig();
+    rig.shared.borrow_mut().servers[1].cleartext_clients = 1;
+    let plan = rig.plan(&enable()).expect("a plan");
+    let end = rig.apply(&plan);
+    let text = end.text();
+    for part in ["app@10.0.0.0:4711", "edge, inner lists: show sess", "ca/ca.pem as --ssl-ca"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}

@@ -818,7 +818,7 @@ fn client_tls_without_sst_on_rsync() {
         show(&mut rig.shared.borrow_mut(), index, "wsrep_sst_method", Some("rsync"));
     }
     let wish = Change::new(Verb::Enable, [Noun::Clients]);
-    refuses(&rig, &wish, "n3", &["rsync", "joining again", "sealion enable sst,clients"]);
+    refuses(&rig, &wish, "n3", &["rsync", "joining again", "sealion plan enable sst,clients"]);
     let wish = Change::new(Verb::Enable, [Noun::Sst, Noun::Clients]);
     assert_eq!(problems(&rig, &wish), []);
 }

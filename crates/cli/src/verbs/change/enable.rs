@@ -76,7 +76,7 @@ pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsE
     // The same command again finishes what it began.
     let open = continuation(&cluster, Some(Direction::Forward))?;
     if let Some(open) = open.filter(|open| open.was_wished(&wish, cluster.nodes.len())) {
-        let (what, steps) = (described("resume", &open), steps_left(&open));
+        let (what, steps) = (described("resume", &open, &[]), steps_left(&open));
         let change = open.plan.change.to_string();
         confirm_what(&change, &open.plan, &what, &steps, args.yes.yes.as_deref())?;
         return run(global, &cluster, &change, |tell| {

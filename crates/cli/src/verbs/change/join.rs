@@ -89,7 +89,7 @@ pub fn join(global: &Global, args: &JoinArgs) -> Result<u8, OpsError> {
     // The same command again finishes what it began.
     let open = continuation(&cluster, Some(Direction::Forward))?;
     if let Some(open) = open.filter(|open| open.plan.change == wish) {
-        let (what, steps) = (described("resume", &open), steps_left(&open));
+        let (what, steps) = (described("resume", &open, &[]), steps_left(&open));
         let change = open.plan.change.to_string();
         confirm_what(&change, &open.plan, &what, &steps, args.yes.yes.as_deref())?;
         let code = run(global, &cluster, &change, |tell| {

@@ -4,6 +4,7 @@ use ::change::Direction;
 use change_ops::roll::{self, Settings};
 use clap::{Args, ValueEnum};
 use model::{Change, Noun, Plan, Step, Verb};
+use providers::by_hand;
 use site::{Cluster, OpsError};
 
 use super::join::{DataOptions, cluster_with};
@@ -103,14 +104,14 @@ pub(super) const SIGNS: &str =
     "(+ changes something, ~ restarts the server, ! cannot be undone, ? only checks, = already done)";
 
 /// What a step does to its node, in one sign.
-fn sign(step: &Step) -> &'static str {
+fn sign(step: &Step, direction: Direction) -> &'static str {
     if step.no_op {
         "="
     } else if step.only_looks {
         "?"
     } else if step.nature.irreversible.is_some() {
         "!"
-    } else if step.restarts_server {
+    } else if step.restarts(direction == Direction::Back) {
         "~"
     } else {
         "+"
@@ -120,7 +121,7 @@ fn sign(step: &Step) -> &'static str {
 /// A step in a list of steps.
 pub(super) fn step_line(step: &Step, direction: Direction) -> String {
     let title = titled(&step.title, direction);
-    show::fitted(&format!("  {} {:<8} ", sign(step), step.id.to_string()), &title)
+    show::fitted(&format!("  {} {:<8} ", sign(step, direction), step.id.to_string()), &title)
 }
 
 /// One line for each step over which nobody can go back.
@@ -142,6 +143,9 @@ pub(super) fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
         );
         return Ok(());
     }
+    if form == Format::Shell {
+        println!("#!/usr/bin/env bash");
+    }
     let comment = if form == Format::Sql { "--" } else { "#" };
     println!("{comment} {} of cluster {}, plan {}", plan.change, plan.cluster, show::bold(plan.short_hash()));
     for line in &plan.impact {
@@ -153,16 +157,20 @@ pub(super) fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
     for line in no_way_back(plan) {
         println!("{}", show::fitted(&format!("{comment} "), &line));
     }
+    if form == Format::Shell {
+        by_hand::head().iter().for_each(|line| println!("{line}"));
+    }
     for step in &plan.steps {
-        let sign = sign(step);
+        let sign = sign(step, Direction::Forward);
         match form {
             Format::Table => println!("{}", step_line(step, Direction::Forward)),
             Format::Diff | Format::Shell | Format::Sql => {
                 println!("\n{comment} {sign} {} {}", step.id, step.title);
                 let lines = match form {
-                    Format::Diff => &step.diff,
-                    Format::Shell => &step.shell,
-                    _ => &step.sql,
+                    Format::Diff => step.diff.clone(),
+                    Format::Shell => by_hand::of_step(step),
+                    _ if step.no_op => vec!["-- already done".into()],
+                    _ => step.sql.clone(),
                 };
                 for line in lines {
                     println!("{}", line.trim_end());
@@ -194,7 +202,7 @@ mod tests {
             "sealion_version": "0", "state_hash": "0123456789abcdef", "impact": [], "rights": [], "steps": [step]
         });
         let mut plan: Plan = serde_json::from_value(plan).expect("a plan");
-        assert_eq!(sign(&plan.steps[0]), "!");
+        assert_eq!(sign(&plan.steps[0], Direction::Forward), "!");
         let line = "cannot be undone once begun: R9.n1 forgets the old key (the old key is gone)";
         assert_eq!(no_way_back(&plan), [line]);
         let mut open = Continuation {
@@ -204,15 +212,16 @@ mod tests {
             remaining: vec![0],
             refused: None,
         };
-        let text = super::super::resume::described("resume", &open);
+        let text = super::super::resume::described("resume", &open, &[]);
         assert!(text.ends_with(line) && text.contains("1 step remains, 1 server restart"), "{text}");
         open.plan.steps[0].restarts_server = false;
         open.direction = Direction::Back;
         assert!(
-            super::super::resume::described("undo", &open).contains("1 step remains, no server restart,")
+            super::super::resume::described("undo", &open, &[])
+                .contains("1 step remains, no server restart,")
         );
         assert_eq!(super::super::resume::steps_left(&open)[0], "  ! R9.n1    revert of: forgets the old key");
         plan.steps[0].no_op = true;
-        assert_eq!((sign(&plan.steps[0]), no_way_back(&plan).len()), ("=", 0));
+        assert_eq!((sign(&plan.steps[0], Direction::Forward), no_way_back(&plan).len()), ("=", 0));
     }
 }

@@ -4,7 +4,7 @@ use ::change::Direction;
 use change_ops::roll::{self, Settings};
 use change_ops::unfinished::{Continuation, continuation};
 use clap::Args;
-use site::OpsError;
+use site::{Cluster, OpsError};
 
 use super::plan::{SIGNS, no_way_back, step_line};
 use super::{
@@ -64,7 +64,8 @@ pub fn resume(global: &Global, args: &ResumeArgs) -> Result<u8, OpsError> {
     let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
     // What is not there is refused by whoever looks for it with the lock in hand.
     if let Some(open) = continuation(&cluster, None)? {
-        let (what, steps) = (described("resume", &open), steps_left(&open));
+        let warnings = warnings(&cluster, &settings(&args.how), &open)?;
+        let (what, steps) = (described("resume", &open, &warnings), steps_left(&open));
         confirm_what("resume", &open.plan, &what, &steps, args.yes.yes.as_deref())?;
     }
     let settings =
@@ -79,12 +80,13 @@ pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
         if let Some(why) = &one.refused {
             return Err(OpsError::Refused(format!("undo is refused, nothing was changed\n\n{why}")));
         }
-        let (what, steps) = (described("undo", &one), steps_left(&one));
+        let warnings = warnings(&cluster, &settings_of(&args.running), &one)?;
+        let (what, steps) = (described("undo", &one, &warnings), steps_left(&one));
         confirm_what("undo", &one.plan, &what, &steps, args.yes.yes.as_deref())?;
         // A person at a terminal has read them with the question.
         if args.yes.yes.is_some() {
-            for line in cleartext_after(&one) {
-                show::tell(&line);
+            for line in &warnings {
+                show::tell(line);
             }
         }
     }
@@ -96,7 +98,7 @@ pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
 }
 
 /// What a person agrees to: it may be a change of long ago.
-pub(super) fn described(verb: &str, one: &Continuation) -> String {
+pub(super) fn described(verb: &str, one: &Continuation, warnings: &[String]) -> String {
     let made = model::clock::rfc3339(one.plan.made_unix_ms);
     let state = if one.was_finished { "finished since then" } else { "unfinished" };
     let steps = model::text::counted(one.remaining.len(), "step remains", "steps remain");
@@ -111,14 +113,14 @@ pub(super) fn described(verb: &str, one: &Continuation) -> String {
         made.get(..19).unwrap_or(&made).replace('T', " "),
         one.plan.short_hash()
     );
-    [vec![what], cleartext_after(one), no_way_back(&one.plan)].concat().join("\n")
+    [vec![what], warnings.to_vec(), no_way_back(&one.plan)].concat().join("\n")
 }
 
-/// What is read on the wire once it is taken back.
-fn cleartext_after(one: &Continuation) -> Vec<String> {
+/// What is read on the wire once it is taken back, and who is shut out.
+fn warnings(cluster: &Cluster, settings: &Settings, one: &Continuation) -> Result<Vec<String>, OpsError> {
     match one.direction {
-        Direction::Back => change_ops::roll::cleartext_after_undo(&one.plan),
-        Direction::Forward => vec![],
+        Direction::Back => roll::undo_warnings(cluster, settings, &one.plan, &one.steps_of_plan()),
+        Direction::Forward => Ok(vec![]),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{NodeName, Noun, Verb};
+use server::cluster_address::hosts;
 use server::options::Effective;
 use server::{GaleraFacts, GaleraState, NodeView, ProviderOptions};
 
@@ -114,21 +115,6 @@ fn normal(value: &str) -> String {
     }
 }
 
-/// The members that a `gcomm://` address names, without ports and options.
-pub fn members(address: &str) -> Vec<&str> {
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let hosts = rest.split('?').next().unwrap_or_default();
-    hosts
-        .split(',')
-        .map(|host| match host.trim().rsplit_once(':') {
-            Some((name, _)) if name.ends_with(']') => name,
-            Some((name, port)) if port.chars().all(|c| c.is_ascii_digit()) && !name.contains(':') => name,
-            _ => host.trim(),
-        })
-        .filter(|host| !host.is_empty())
-        .collect()
-}
-
 fn way_back(
     name: &NodeName,
     view: &NodeView,
@@ -159,7 +145,7 @@ fn way_back(
     let address = setting
         .and_then(|setting| setting.value.as_deref())
         .or_else(|| view.variable("wsrep_cluster_address"));
-    let named = members(address.unwrap_or(""));
+    let named = hosts(address.unwrap_or(""));
     let place = setting.map_or_else(
         || "no option file sets it".to_owned(),
         |setting| format!("{}:{}", setting.file.display(), setting.line),
@@ -202,13 +188,6 @@ fn way_back(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn members_are_named_with_ports_and_options_or_without() {
-        assert_eq!(members("gcomm://10.0.0.1,db2:4567, db3?pc.wait_prim=no"), ["10.0.0.1", "db2", "db3"]);
-        assert_eq!(members("gcomm://"), Vec::<&str>::new());
-        assert_eq!(members("gcomm://[2001:db8::1]:4567"), ["[2001:db8::1]"]);
-    }
 
     #[test]
     fn spellings_of_one_value_are_the_same() {

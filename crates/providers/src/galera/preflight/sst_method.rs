@@ -52,6 +52,7 @@ fn mixed(seen: &Seen<'_>) -> Vec<Problem> {
 /// Source: wsrep_sst_rsync of 10.11.19; seen.
 fn rsync_follows_clients(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
+    let advised = world.advised(seen.change, &[Noun::Sst]);
     for (name, view) in seen.up().filter(|(_, view)| view.sst_method().starts_with("rsync")) {
         let Ok(node) = world.node(name) else { continue };
         let has_key = match node.effective_sst() {
@@ -67,7 +68,7 @@ fn rsync_follows_clients(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem>
                 "TLS for clients alone would keep restarted nodes from joining again",
                 "wsrep_sst_method is rsync, whose script begins to ask for TLS as soon as its server has ssl_*, while the \
                  others do not offer it yet",
-                "sealion enable sst,clients (or all)",
+                format!("sealion plan {advised}"),
             ));
         }
     }

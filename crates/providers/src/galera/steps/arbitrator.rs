@@ -285,6 +285,10 @@ impl StepKind for Arbitrator {
         "arbitrator"
     }
 
+    fn is_mixed(&self, step: &Step) -> bool {
+        params(step).is_ok_and(|round: ArbitratorParams| [round.before, round.after].contains(&'D'))
+    }
+
     fn check(
         &self,
         world: &mut World<'_>,

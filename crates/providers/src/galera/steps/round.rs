@@ -349,6 +349,15 @@ impl StepKind for Round {
         "round"
     }
 
+    fn certificates(&self, step: &Step) -> Option<[String; 2]> {
+        let round: RoundParams = params(step).ok()?;
+        Some([round.ssl_cert_before?, round.ssl_cert_after?])
+    }
+
+    fn is_mixed(&self, step: &Step) -> bool {
+        params(step).is_ok_and(|round: RoundParams| [round.before, round.after].contains(&'D'))
+    }
+
     fn check(
         &self,
         world: &mut World<'_>,

@@ -38,6 +38,10 @@ impl StepKind for LiveFiles {
         "live-files"
     }
 
+    fn certificates(&self, step: &Step) -> Option<[String; 2]> {
+        params(step).ok().map(|live: LiveFilesParams| [live.before.cert, live.after.cert])
+    }
+
     fn check(
         &self,
         world: &mut World<'_>,

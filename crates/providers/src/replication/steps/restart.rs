@@ -45,6 +45,10 @@ impl StepKind for Restart {
         "restart"
     }
 
+    fn certificates(&self, step: &Step) -> Option<[String; 2]> {
+        params(step).ok().map(|restart: RestartParams| [restart.before, restart.after])
+    }
+
     fn check(
         &self,
         world: &mut World<'_>,

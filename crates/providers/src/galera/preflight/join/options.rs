@@ -10,10 +10,10 @@ use server::options::{Effective, Setting};
 use super::{Members, Problem, problem};
 use crate::edit::Edit;
 use crate::galera::join;
-use crate::galera::preflight::live_and_file::members as named_in;
 use crate::galera::preflight::own_settings::sst_switch;
 use crate::preflight::unreadable_options;
 use crate::world::World;
+use server::cluster_address::hosts as named_in;
 
 /// A service manager answers at once.
 const ASK_MAX: Duration = Duration::from_secs(5);
