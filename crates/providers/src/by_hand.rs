@@ -164,29 +164,37 @@ pub fn leaf(ca_dir: &Path, draft: &MemberDraft, key: KeyKind, days: u32, keeps_c
         (None, Form::Options) => "-o mysql -g mysql".to_owned(),
         (None, Form::ShellVars) => "-o \"${GARBD_USER:?set it to the user that garbd runs as}\"".to_owned(),
     };
-    let mut made = vec![
-        format!("test -r {} # no key is made that nobody signs", ca(trust::CA_KEY_FILE)),
-        format!(
-            "openssl req {} -nodes -subj {} -keyout {} -out {}",
-            key.openssl_words(),
-            quoted(&format!("/CN={name}")),
-            own(KEY_FILE),
-            own("request.pem")
-        ),
-        format!(
-            "printf 'subjectAltName=%s\\nextendedKeyUsage=serverAuth,clientAuth\\n' {} > {}",
-            quoted(&draft.names),
-            own("extensions")
-        ),
-        format!(
-            "openssl x509 -req -in {} -CA {} -CAkey {} -CAcreateserial -days {days} -extfile {} -out {}",
-            own("request.pem"),
-            ca(trust::CA_CERT_FILE),
-            ca(trust::CA_KEY_FILE),
-            own("extensions"),
-            own(CERT_FILE)
-        ),
-    ];
+    let mut made = if trust::Elsewhere::is_at(ca_dir) {
+        let issued = quoted(&trust::Elsewhere::file(ca_dir, draft.name.as_str()).display().to_string());
+        vec![
+            format!("openssl pkey -in {issued} -out {}", own(KEY_FILE)),
+            format!("sed -n '/BEGIN CERTIFICATE/,/END CERTIFICATE/p' {issued} > {}", own(CERT_FILE)),
+        ]
+    } else {
+        vec![
+            format!("test -r {} # no key is made that nobody signs", ca(trust::CA_KEY_FILE)),
+            format!(
+                "openssl req {} -nodes -subj {} -keyout {} -out {}",
+                key.openssl_words(),
+                quoted(&format!("/CN={name}")),
+                own(KEY_FILE),
+                own("request.pem")
+            ),
+            format!(
+                "printf 'subjectAltName=%s\\nextendedKeyUsage=serverAuth,clientAuth\\n' {} > {}",
+                quoted(&draft.names),
+                own("extensions")
+            ),
+            format!(
+                "openssl x509 -req -in {} -CA {} -CAkey {} -CAcreateserial -days {days} -extfile {} -out {}",
+                own("request.pem"),
+                ca(trust::CA_CERT_FILE),
+                ca(trust::CA_KEY_FILE),
+                own("extensions"),
+                own(CERT_FILE)
+            ),
+        ]
+    };
     let mut placed = vec![
         format!("install -d -m 0700 {owner} {}", quoted(&draft.tls_dir.display().to_string())),
         format!("install -m 0600 {owner} {} {}", own(KEY_FILE), to(KEY_FILE)),

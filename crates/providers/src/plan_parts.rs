@@ -87,12 +87,14 @@ pub fn key_files<'d>(
         .no_op = world.authority.dir.join(trust::CA_CERT_FILE).exists();
     if let Some(step) = builder.steps.last_mut() {
         step.nature.needs = vec![needs::key_files(None, &world.authority.dir)];
-        step.shell = by_hand::authority(
-            &world.authority.dir,
-            &format!("sealion CA of {cluster}"),
-            world.authority.key,
-            world.authority.ca_days,
-        );
+        if !trust::Elsewhere::is_at(&world.authority.dir) {
+            step.shell = by_hand::authority(
+                &world.authority.dir,
+                &format!("sealion CA of {cluster}"),
+                world.authority.key,
+                world.authority.ca_days,
+            );
+        }
     }
     for draft in drafts {
         key_and_certificate(world, "E0", draft, builder);

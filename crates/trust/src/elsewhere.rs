@@ -89,6 +89,12 @@ impl Elsewhere {
         dir.join(CA_CERT_FILE).exists() && !dir.join(CA_KEY_FILE).exists() && dir.join(ISSUED).is_dir()
     }
 
+    /// Key and certificate of `name`, in one file.
+    #[must_use]
+    pub fn file(dir: &Path, name: &str) -> PathBuf {
+        dir.join(ISSUED).join(format!("{name}.pem"))
+    }
+
     fn open(dir: &Path, passphrase: &SecretString) -> Result<Self> {
         check_passphrase(passphrase)?;
         let path = dir.join(CA_CERT_FILE);
@@ -104,7 +110,7 @@ impl Elsewhere {
     /// # Errors
     /// It cannot be read.
     pub fn imported(&self, name: &str) -> Result<Option<CertificateInfo>> {
-        let path = self.dir.join(ISSUED).join(format!("{name}.pem"));
+        let path = Self::file(&self.dir, name);
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(inspect(&bytes)?.swap_remove(0))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -118,7 +124,7 @@ impl Elsewhere {
     /// [`TrustError::Refused`] if there are none, or a name is missing in them; as [`chain_ok`]; [`TrustError::WrongPassphrase`].
     pub fn leaf(&self, spec: &LeafSpec, now_unix: i64) -> Result<Leaf> {
         let name = &spec.common_name;
-        let path = self.dir.join(ISSUED).join(format!("{name}.pem"));
+        let path = Self::file(&self.dir, name);
         let bytes = match fs::read(&path) {
             Ok(bytes) => Zeroizing::new(bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -341,7 +347,7 @@ pub fn import(
         for certificate in chain {
             bytes.extend_from_slice(&certificate.to_pem()?);
         }
-        write_atomically(&dir.join(ISSUED).join(format!("{name}.pem")), &bytes, 0o600, None)?;
+        write_atomically(&Elsewhere::file(dir, name), &bytes, 0o600, None)?;
     }
     // Last: where it lies, the certificates lie too.
     write_atomically(&ca_path, ca_pem.as_bytes(), 0o644, None)?;
