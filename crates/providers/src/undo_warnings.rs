@@ -85,7 +85,7 @@ fn shut_out(world: &mut World<'_>, nodes: &[NodeName], steps: &[&Step]) -> Vec<S
         let account: AccountParams = (step.kind == "account").then(|| params(step).ok())??;
         account.requires_after.then_some(account.account)
     };
-    let changed_back: Vec<AccountName> = steps.iter().filter_map(|step| of_step(step)).collect();
+    let changed_back: Vec<AccountName> = steps.iter().filter_map(of_step).collect();
     let mut lines: BTreeMap<String, Vec<NodeName>> = BTreeMap::new();
     for node in nodes {
         let line = match accounts::that_require_tls(world, node, &|one| changed_back.contains(&one.name)) {

@@ -158,7 +158,9 @@ pub(super) fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
         println!("{}", show::fitted(&format!("{comment} "), &line));
     }
     if form == Format::Shell {
-        by_hand::head().iter().for_each(|line| println!("{line}"));
+        for line in by_hand::head() {
+            println!("{line}");
+        }
     }
     for step in &plan.steps {
         let sign = sign(step, Direction::Forward);
