@@ -41,6 +41,14 @@ pub fn at_least(value: &Value, least: i64, unit: &str) -> Verdict {
     }
 }
 
+/// Days that something is still valid; below zero it is not any more.
+pub fn days_left(value: &Value, least: i64) -> Verdict {
+    match value {
+        Value::Number(days) if *days < 0 => Verdict::Fail("it has expired".to_owned()),
+        other => at_least(other, least, "days are left"),
+    }
+}
+
 /// What a look on the wire said: `sealed`, or `plain` with or without a count.
 pub fn seen(value: &Value) -> Verdict {
     match value {

@@ -775,7 +775,7 @@ fn node_status(
     let nearest = all.iter().filter_map(|one| one.file).chain(served.iter().copied()).min();
     let how_served = "openssl s_client -starttls mysql -connect HOST:3306 (and HOST:4567 for Galera) | openssl x509 -noout -enddate";
     if let Some(end) = nearest {
-        let days = (end - i64::try_from(now / 1000).unwrap_or(0)) / SECONDS_PER_DAY;
+        let days = (end - i64::try_from(now / 1000).unwrap_or(0)).div_euclid(SECONDS_PER_DAY);
         let is_served = served.contains(&end);
         note(
             EXPIRES,

@@ -6,7 +6,7 @@ mod rest;
 use change_ops::unfinished::unfinished;
 use clap::Args;
 use model::link::some_of;
-use model::{Severity, Verdict};
+use model::{Clock, Severity, SystemClock, Verdict};
 use site::OpsError;
 use status_ops::status::DateOf;
 
@@ -204,6 +204,7 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
         println!("  system       {}   Galera {}", cluster.os_class, cluster.galera_version);
     }
     let (mut rows, mut below) = (Vec::new(), Vec::new());
+    let now_unix = i64::try_from(SystemClock.unix_ms() / 1000).unwrap_or(i64::MAX);
     for node in &status.nodes {
         for (at, row) in node.rows.iter().enumerate() {
             rows.push(vec![
@@ -212,7 +213,7 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
                 row.configured.clone(),
                 row.effective.clone(),
                 show::seen(&row.seen),
-                expires(row),
+                expires(row, now_unix),
             ]);
         }
         if !node.state.is_empty()
@@ -277,8 +278,9 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
 }
 
 /// A date of a file is marked where the certificate that is served now could not be read.
-fn expires(row: &status_ops::status::Row) -> String {
-    let day = show::day(row.not_after_unix);
+fn expires(row: &status_ops::status::Row, now_unix: i64) -> String {
+    let is_over = row.not_after_unix.is_some_and(|end| end < now_unix);
+    let day = if is_over { show::red("expired") } else { show::day(row.not_after_unix) };
     match (&row.served_unknown, row.not_after_of) {
         (Some(_), Some(DateOf::File)) => format!("{day} (file)"),
         (Some(_), _) => "unknown".into(),

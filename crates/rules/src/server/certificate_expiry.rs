@@ -13,5 +13,5 @@ pub const CERTIFICATE_EXPIRY: FactRule = FactRule {
     explanation: "A running cluster does not show an expired certificate: established links stay up, and the first node that restarts cannot join.",
     remedy: "sealion rotate clients",
     fact: &server::CERT_EXPIRES_IN_DAYS,
-    judge: |value| crate::verdicts::at_least(value, 30, "days are left"),
+    judge: |value| crate::verdicts::days_left(value, 30),
 };

@@ -16,6 +16,6 @@ pub const CERTIFICATE_DATES: FactRule = FactRule {
     judge: |value| match value {
         // One of several, by its name.
         Value::Text(what) => Verdict::Fail(what.clone()),
-        other => crate::verdicts::at_least(other, CERTIFICATE_DAYS_MIN, "days are left"),
+        other => crate::verdicts::days_left(other, CERTIFICATE_DAYS_MIN),
     },
 };
