@@ -73,12 +73,13 @@ pub fn key_files<'d>(
         .add(
             "E0.ca".into(),
             "authority",
-            match trust::Elsewhere::is_at(&world.authority.dir) {
-                true => format!("use the certificates imported into {}", world.authority.dir.display()),
-                false => format!(
+            if trust::Elsewhere::is_at(&world.authority.dir) {
+                format!("use the certificates imported into {}", world.authority.dir.display())
+            } else {
+                format!(
                     "create a CA for cluster {cluster} only, with an encrypted key, in {}",
                     world.authority.dir.display()
-                ),
+                )
             },
             vec![],
             // Not the name of a node: a leaf must not have its CA's name.

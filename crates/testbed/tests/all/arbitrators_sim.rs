@@ -203,7 +203,7 @@ fn who_is_in_the_fewest_configurations_becomes_strict_last() {
     let whole = Rig::on(World::cluster(SEED, 3));
     assert_eq!(
         noted(&Operator::new(&whole, "root@db1").plan(&enable()).expect("a plan")),
-        [String::new(); 0]
+        Vec::<String>::new()
     );
     rig.must(&enable());
     rig.must(&Change::new(Verb::Disable, Noun::ALL));

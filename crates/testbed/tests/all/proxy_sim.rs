@@ -408,7 +408,7 @@ fn certificates_have_the_names_of_proxies_or_the_plan_says_so() {
         "{lines:?}"
     );
     call(&rig, &["db.example.com", "10.9.9.9"]);
-    assert_eq!(told(&rig, &enable()), [String::new(); 0], "they are issued with them");
+    assert_eq!(told(&rig, &enable()), Vec::<String>::new(), "they are issued with them");
     rig.must(&Change::new(Verb::Enable, [Noun::Galera, Noun::Sst]));
     for index in 0..3 {
         let leaf = leaf(&rig, index);
@@ -425,11 +425,11 @@ fn certificates_have_the_names_of_proxies_or_the_plan_says_so() {
         "{lines:?}"
     );
     let rotate = Change::new(Verb::Rotate, [Noun::Galera]);
-    assert_eq!(told(&rig, &rotate), [String::new(); 0]);
+    assert_eq!(told(&rig, &rotate), Vec::<String>::new());
     rig.must(&rotate);
     assert!(leaf(&rig, 0).dns.contains(&"late.example.com".into()));
     let rig = rig.fork(SEED);
-    assert_eq!(told(&rig, &enable()), [String::new(); 0]);
+    assert_eq!(told(&rig, &enable()), Vec::<String>::new());
     // What a server shows may be a certificate of the operator's own, which nobody can read.
     rig.must(&enable());
     let rig = rig.fork(SEED);
