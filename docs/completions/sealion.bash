@@ -97,6 +97,9 @@ _sealion() {
             sealion,status)
                 cmd="sealion__subcmd__status"
                 ;;
+            sealion,trust)
+                cmd="sealion__subcmd__trust"
+                ;;
             sealion,undo)
                 cmd="sealion__subcmd__undo"
                 ;;
@@ -283,6 +286,9 @@ _sealion() {
             sealion__subcmd__help,status)
                 cmd="sealion__subcmd__help__subcmd__status"
                 ;;
+            sealion__subcmd__help,trust)
+                cmd="sealion__subcmd__help__subcmd__trust"
+                ;;
             sealion__subcmd__help,undo)
                 cmd="sealion__subcmd__help__subcmd__undo"
                 ;;
@@ -432,6 +438,12 @@ _sealion() {
                 ;;
             sealion__subcmd__help__subcmd__status,rest)
                 cmd="sealion__subcmd__help__subcmd__status__subcmd__rest"
+                ;;
+            sealion__subcmd__help__subcmd__trust,csr)
+                cmd="sealion__subcmd__help__subcmd__trust__subcmd__csr"
+                ;;
+            sealion__subcmd__help__subcmd__trust,import)
+                cmd="sealion__subcmd__help__subcmd__trust__subcmd__import"
                 ;;
             sealion__subcmd__lab,alive)
                 cmd="sealion__subcmd__lab__subcmd__alive"
@@ -601,6 +613,24 @@ _sealion() {
             sealion__subcmd__status__subcmd__help,rest)
                 cmd="sealion__subcmd__status__subcmd__help__subcmd__rest"
                 ;;
+            sealion__subcmd__trust,csr)
+                cmd="sealion__subcmd__trust__subcmd__csr"
+                ;;
+            sealion__subcmd__trust,help)
+                cmd="sealion__subcmd__trust__subcmd__help"
+                ;;
+            sealion__subcmd__trust,import)
+                cmd="sealion__subcmd__trust__subcmd__import"
+                ;;
+            sealion__subcmd__trust__subcmd__help,csr)
+                cmd="sealion__subcmd__trust__subcmd__help__subcmd__csr"
+                ;;
+            sealion__subcmd__trust__subcmd__help,help)
+                cmd="sealion__subcmd__trust__subcmd__help__subcmd__help"
+                ;;
+            sealion__subcmd__trust__subcmd__help,import)
+                cmd="sealion__subcmd__trust__subcmd__help__subcmd__import"
+                ;;
             *)
                 ;;
         esac
@@ -608,7 +638,7 @@ _sealion() {
 
     case "${cmd}" in
         sealion)
-            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan audit prove status watch watch-clients web plan apply enable disable rotate join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help"
+            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2738,7 +2768,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help)
-            opts="demo scan audit prove status watch watch-clients web plan apply enable disable rotate join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help"
+            opts="demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3746,6 +3776,48 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__status__subcmd__rest)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__trust)
+            opts="csr import"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__trust__subcmd__csr)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__trust__subcmd__import)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -6268,6 +6340,160 @@ _sealion() {
                     ;;
                 --inventory)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__trust)
+            opts="-v -h --inventory --format --color --verbose --help csr import help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__trust__subcmd__csr)
+            opts="-b -v -h --out --again --bits --ca-passphrase-file --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bits)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca-passphrase-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__trust__subcmd__help)
+            opts="csr import help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__trust__subcmd__help__subcmd__csr)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__trust__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__trust__subcmd__help__subcmd__import)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__trust__subcmd__import)
+            opts="-v -h --ca --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -180,10 +180,10 @@ fn an_owner_is_told_what_to_write(lab: &RealLab) {
         login.display()
     );
     let mut command = lab.command(lab.exec_of_applications());
-    command.args(["timeout", "60", "bash", "-c", &asks]);
+    command.args(["timeout", "20", "bash", "-c", &asks]);
     let application = Program::start(command);
     let told = lab.run(&["watch-clients", "--for", "4s"]);
-    let ended = application.interrupt(SPEAKS_MAX);
+    let ended = application.finish(Duration::from_secs(60));
     for word in ["libmariadb", "next: mariadb CLI", "ssl-verify-server-cert", "ca.pem"] {
         assert!(told.stdout.contains(word), "{word}: {told}\n{ended}");
     }
