@@ -142,6 +142,7 @@ impl Elsewhere {
         let key = PKey::private_key_from_pem_passphrase(&bytes, self.passphrase.expose_secret().as_bytes())
             .map_err(|_| TrustError::WrongPassphrase { path })?;
         let chain = certificates(&bytes)?;
+        crate::key::belongs(&chain, &key)?;
         judge(&chain, &self.ca_pem, spec, now_unix)?;
         let cert_pem = chain.iter().map(pem_text).collect::<Result<String>>()?;
         Ok(Leaf { cert_pem, key_pem: plain_pem(&key)? })

@@ -6,6 +6,7 @@ use openssl::nid::Nid;
 use openssl::pkey::{HasPublic, Id, PKey, PKeyRef, Private};
 use openssl::rand::rand_priv_bytes;
 use openssl::rsa::Rsa;
+use openssl::x509::X509;
 use secrecy::SecretString;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -102,15 +103,23 @@ pub fn pair_matches(cert_pem: &[u8], key_pem: &[u8]) -> Result<()> {
     let certificate = certificates
         .first()
         .ok_or_else(|| TrustError::NotACertificate { why: "the file is empty".to_owned() })?;
-    let private = private_key(key_pem)?;
+    is_of(certificate, &private_key(key_pem)?)
+}
+
+/// The same of an opened key and the first of these certificates.
+pub(crate) fn belongs(certificates: &[X509], private: &PKey<Private>) -> Result<()> {
+    certificates.first().map_or(Ok(()), |certificate| is_of(certificate, private))
+}
+
+fn is_of(certificate: &X509, private: &PKey<Private>) -> Result<()> {
     let public = certificate.public_key()?;
-    if public.public_eq(&private) {
+    if public.public_eq(private) {
         return Ok(());
     }
     Err(TrustError::KeyMismatch {
         subject: name_text(certificate.subject_name()),
         certificate_key: key_text(&public),
-        private_key: key_text(&private),
+        private_key: key_text(private),
     })
 }
 

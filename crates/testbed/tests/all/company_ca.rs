@@ -80,6 +80,15 @@ fn what_a_company_signs_is_taken_with_its_intermediate_and_served_by_its_key() {
     assert_eq!(signer.leaf(&specs[0], NOW).expect("still there").cert_pem, before);
     import(&dir, &company.signs(&next.csr_pem, DAY_S), None, &specs, NOW).expect("it holds");
     assert_ne!(signer.leaf(&specs[0], NOW).expect("there").cert_pem, before);
+    // A key of another one is not placed with it.
+    let [ours, other] = ["db1", "db2"].map(|name| dir.join(format!("issued/{name}.pem")));
+    let (kept, both) = (fs::read_to_string(&ours).expect("there"), fs::read_to_string(other).expect("there"));
+    let cut = |text: &str| text.find("-----BEGIN CERTIFICATE-----").expect("PEM");
+    let swapped = format!("{}{}", &both[..cut(&both)], &kept[cut(&kept)..]);
+    fs::write(&ours, swapped).expect("ours");
+    let mixed = signer.leaf(&specs[0], NOW).expect_err("no pair");
+    assert!(matches!(mixed, TrustError::KeyMismatch { .. }), "{mixed}");
+    fs::write(&ours, kept).expect("ours");
     // One that ends is not placed any more.
     let late = signer.leaf(&specs[0], NOW + 2 * DAY_S).expect_err("over");
     assert!(matches!(late, TrustError::Expired { .. }), "{late}");
@@ -153,8 +162,12 @@ fn a_cluster_with_a_ca_of_its_own_asks_nobody_else() {
 
 /// Asks for all members, or for those named, and imports what the company has made of it.
 fn certified(rig: &Rig, company: &Company, names: &[&str]) {
+    asked_and_imported(rig, company, names, KeyKind::EcP256);
+}
+
+fn asked_and_imported(rig: &Rig, company: &Company, names: &[&str], key: KeyKind) {
     let passphrase: SecretString = rig.passphrase.clone().into();
-    let specs = specs(rig);
+    let specs: Vec<LeafSpec> = specs(rig).into_iter().map(|spec| LeafSpec { key, ..spec }).collect();
     let mut given = Vec::new();
     for spec in specs.iter().filter(|spec| names.is_empty() || names.contains(&spec.common_name.as_str())) {
         let asked = request(&rig.ca_dir(), spec, &passphrase, false).expect("made");
@@ -216,6 +229,11 @@ fn a_cluster_is_sealed_with_imported_certificates_which_are_replaced_and_taken_o
         assert!(refused.contains("is in place already"), "{refused}");
         let refused = said(&rig, &Change::new(Verb::Rotate, [Noun::Ca]));
         assert!(refused.contains("cannot be replaced") && !refused.contains("in place already"), "{refused}");
+
+        // RSA in the place of ECDSA is read by no running node.
+        asked_and_imported(&rig, &company, &[], KeyKind::Rsa { bits: 2048 });
+        let refused = said(&rig, &rotate());
+        assert!(refused.contains("would get RSA 2048, which was imported"), "{refused}");
 
         certified(&rig, &company, &[]);
         // What was imported since is not what the plan was made for.

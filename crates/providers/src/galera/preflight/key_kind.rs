@@ -1,7 +1,7 @@
 //! A running node takes no key of another kind: it would be told only after the files were replaced, and the change would go back.
 
-use model::Verb;
-use trust::KeyKind;
+use model::{NodeName, Verb};
+use trust::{KeyKind, Signer};
 
 use super::{Problem, Seen, problem};
 use crate::world::World;
@@ -18,6 +18,11 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         KeyKind::EcP256 => ("EC", String::new()),
         KeyKind::Rsa { bits } => ("RSA", format!(" -b {bits}")),
     };
+    // One that does not open is told by the check of the files.
+    let imported = match Signer::open(&world.authority.dir, &world.authority.passphrase) {
+        Ok(Signer::Elsewhere(imported)) => Some(imported),
+        _ => None,
+    };
     let mut problems = Vec::new();
     for (name, _) in seen.up() {
         let Ok(node) = world.node(name) else { continue };
@@ -27,6 +32,10 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         else {
             continue;
         };
+        if let Some(imported) = &imported {
+            problems.extend(of_imported(imported, name, &key));
+            continue;
+        }
         if kind(&key) == wished_kind {
             continue;
         }
@@ -43,6 +52,22 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         ));
     }
     problems
+}
+
+/// Of which kind its key is was said when the certificate was asked for.
+fn of_imported(imported: &trust::Elsewhere, name: &NodeName, key: &str) -> Option<Problem> {
+    let new = imported.imported(name.as_str()).ok()??.key;
+    (kind(&new) != kind(key)).then(|| {
+        problem(
+            name,
+            format!("a running node takes no key of another kind: it has {key}, and would get {new}, which was imported"),
+            "it reads the new files without an error and goes on showing its old certificate on the Galera port",
+            format!(
+                "sealion trust csr {name}{}, have it signed, then sealion trust import",
+                key.strip_prefix("RSA ").map_or_else(String::new, |bits| format!(" -b {bits}")),
+            ),
+        )
+    })
 }
 
 /// `RSA` of `RSA 3072`.
