@@ -40,7 +40,7 @@ pub struct GrantsRow {
 
 pub const GRANTS: &[GrantsRow] = &[
     GrantsRow {
-        verbs: &["status", "watch", "plan"],
+        verbs: &["status", "watch", "watch-clients", "plan"],
         title: "check servers and their links",
         accounts: &[Account {
             on: "every server",

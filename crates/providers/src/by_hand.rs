@@ -128,10 +128,11 @@ pub fn alternative_names(spec: &NodeSpec) -> String {
     names.join(",")
 }
 
-/// The cluster's own CA, on the operator's machine. openssl asks for the passphrase.
+/// The cluster's own CA, on the operator's machine. openssl asks for the passphrase: that of `ca_passphrase_file`, or sealion could not use it.
 pub fn authority(dir: &Path, common_name: &str, key: KeyKind, days: u32) -> Vec<String> {
     let at = |file: &str| quoted(&dir.join(file).display().to_string());
     part_of_operator(vec![
+        "# the passphrase that openssl asks for: what ca_passphrase_file of the inventory holds".into(),
         format!("install -d -m 0700 {}", quoted(&dir.display().to_string())),
         format!(
             "openssl req -x509 {} -days {days} -subj {} -addext \
@@ -172,7 +173,7 @@ pub fn leaf(ca_dir: &Path, draft: &MemberDraft, key: KeyKind, days: u32, keeps_c
         ]
     } else {
         vec![
-            format!("test -r {} # no key is made that nobody signs", ca(trust::CA_KEY_FILE)),
+            format!("test -s {} # no key is made that nobody signs", ca(trust::CA_CERT_FILE)),
             format!(
                 "openssl req {} -nodes -subj {} -keyout {} -out {}",
                 key.openssl_words(),

@@ -91,7 +91,7 @@ pub fn unseen<'s>(world: &mut World<'_>, steps: impl IntoIterator<Item = &'s Ste
             .is_ok_and(|params| params.kinds.contains(&LinkKind::Client))
     };
     if problems.is_empty() && looks.iter().any(proves_clients) {
-        let next = "create the account at the nodes' own addresses too (sealion grants --account NAME@ADDRESS prints the statements), or correct \
+        let next = "create the account at the nodes' own addresses too (sealion grants enable --account NAME@ADDRESS prints the statements), or correct \
                     the node's address in the inventory; or accept that it is not tried: --accept-unproven";
         let refused = world.look.no_tcp_login().into_iter();
         let refused = refused.filter(|one| Some(&one.subject) != joiner.as_ref());

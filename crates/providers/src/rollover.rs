@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use change::StepError;
-use model::NodeName;
+use model::{Change, NodeName, Noun};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use server::{Admits, PemSet};
@@ -227,6 +227,17 @@ pub fn plan(
         trusts(builder, draft, &dir, &old_sha256, true, restarts(&draft.name));
     }
     Ok(old_sha256)
+}
+
+/// What no server tells: who verifies them by the old CA alone.
+pub fn impact(world: &World<'_>, change: &Change) -> Option<String> {
+    change.has(Noun::Ca).then(|| {
+        format!(
+            "clients that verify servers need {} beside the old ca.pem before R3, or they refuse them from then on; --stop-after R2.look leaves the time \
+             for that",
+            world.authority.dir.join("next").join(trust::CA_CERT_FILE).display()
+        )
+    })
 }
 
 /// The last step: nobody takes certificates of the old CA any more.

@@ -6,7 +6,7 @@ use model::observation::{Observations, Source, Value};
 use model::{LinkKind, LinkSight, facts};
 use server::{GaleraState, LiveArbitrator, NodeError, ReadArbitrator, ReadMember};
 
-use crate::status::{DateOf, NodeStatus, Row, leaf_end, reason, seen_of};
+use crate::status::{DateOf, NodeStatus, Row, days_left, leaf_end, reason, seen_of};
 
 /// In the place of a version, which nothing tells of one that runs.
 pub const PROGRAM: &str = "garbd";
@@ -71,6 +71,15 @@ pub(crate) fn arbitrator_status(
             (None, Some(why))
         }
     };
+    let days = match (not_after_unix, &served_unknown) {
+        (Some(end), _) => Some(Value::Number(days_left(end, now_unix_ms))),
+        (None, Some(why)) => Some(Value::Unknown(why.clone())),
+        (None, None) => None,
+    };
+    if let Some(days) = days {
+        let how = "openssl s_client -connect HOST:4567 | openssl x509 -noout -enddate";
+        seen.note(name.clone(), &facts::server::CERT_EXPIRES_IN_DAYS, days, Source::Wire, now_unix_ms, how);
+    }
     status.version = Some(PROGRAM.into());
     status.state = "arbitrator".into();
     status.rows = vec![Row {

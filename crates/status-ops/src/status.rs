@@ -401,6 +401,11 @@ pub(crate) fn reason(error: impl std::fmt::Display) -> String {
     lines.map(|line| line.trim().trim_start_matches("why:").trim()).collect::<Vec<_>>().join(": ")
 }
 
+/// Whole days; below zero it has expired.
+pub(crate) fn days_left(not_after_unix: i64, now_unix_ms: u64) -> i64 {
+    (not_after_unix - i64::try_from(now_unix_ms / 1000).unwrap_or(0)).div_euclid(SECONDS_PER_DAY)
+}
+
 /// The end of the leaf in a PEM.
 pub(crate) fn leaf_end(pem: &[u8]) -> Result<i64, String> {
     let leaf = trust::inspect(pem).map_err(reason)?.into_iter().next();
@@ -775,7 +780,7 @@ fn node_status(
     let nearest = all.iter().filter_map(|one| one.file).chain(served.iter().copied()).min();
     let how_served = "openssl s_client -starttls mysql -connect HOST:3306 (and HOST:4567 for Galera) | openssl x509 -noout -enddate";
     if let Some(end) = nearest {
-        let days = (end - i64::try_from(now / 1000).unwrap_or(0)).div_euclid(SECONDS_PER_DAY);
+        let days = days_left(end, now);
         let is_served = served.contains(&end);
         note(
             EXPIRES,

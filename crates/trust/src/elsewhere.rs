@@ -322,7 +322,7 @@ pub fn import(
         let spec = wanted(dir, &leaf, &info, specs)?;
         let chain: Vec<X509> =
             std::iter::once(leaf).chain(intermediates.iter().map(|(one, _)| one.clone())).collect();
-        judge(&chain, &ca_pem, spec, now_unix)?;
+        judge(&chain, &ca_pem, spec, now_unix).map_err(|error| no_way_up(error, before.is_some()))?;
         if let Some((other, ..)) = kept.iter().find(|(name, ..)| *name == spec.common_name) {
             return Err(usage(
                 format!("there are two certificates for {other}"),
@@ -357,6 +357,21 @@ pub fn import(
         remove(&dir.join(REQUESTS).join(format!("{name}.csr")))?;
     }
     Ok(kept.into_iter().map(|(name, _, info)| Imported { name, info }).collect())
+}
+
+/// What is missing is brought here, and not into the trust of servers.
+fn no_way_up(error: TrustError, has_root: bool) -> TrustError {
+    let TrustError::UnknownCa { subject, issuer, why } = error else { return error };
+    let other = if has_root {
+        "; the root that servers trust stays, and certificates of another one are refused"
+    } else {
+        ""
+    };
+    TrustError::Refused {
+        what: format!("the certificate of {subject} leads to no root that is trusted here"),
+        why: format!("it names the issuer {issuer}; {why}"),
+        next: format!("give the certificate of {issuer} among the files, if it is an intermediate{other}"),
+    }
 }
 
 /// The server whose request has the key of this certificate.

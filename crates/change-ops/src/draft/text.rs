@@ -68,7 +68,7 @@ pub fn text(survey: &Survey, login_file: Option<&Path>) -> String {
         .chain(survey.unreached.iter().map(|one| &one.place))
         .any(is_elsewhere)
     {
-        out += "\n# How ssh reaches the other machines, where `ssh DESTINATION` alone does not. Files by their whole path:\n\
+        out += "\n# How ssh reaches the other machines, where `ssh DESTINATION` alone does not.\n\
                 # [ssh]\n# command = [\"ssh\", \"-F\", \"/home/dba/.ssh/config\"]\n# sudo = true  # the agent becomes root there by sudo -n\n";
     }
     for node in nodes(survey, &names) {

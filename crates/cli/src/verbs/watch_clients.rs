@@ -165,7 +165,7 @@ fn rendered(
     } else if report.clients.is_empty() && !report.not_seen.is_empty() {
         out += "no client was seen, and not everything could be looked at\n";
     } else if report.clients.is_empty() {
-        out += "no client was connected over TCP\n";
+        out += "no client was seen over TCP; who connects for a moment only, over TLS, is not listed\n";
     } else {
         let rows = report.clients.iter().map(|row| {
             vec![

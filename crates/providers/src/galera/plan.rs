@@ -121,6 +121,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     if change.verb != Verb::Disable {
         impact.extend(trust_files::impact(world));
     }
+    impact.extend(rollover::impact(world, change));
     impact.extend(listed);
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));

@@ -253,6 +253,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     impact.extend(accounts::impact(world, change, &accounts));
     impact.extend(shut_out);
     impact.extend(not_known);
+    impact.extend(rollover::impact(world, change));
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
     }

@@ -30,6 +30,18 @@ pub enum Asks {
     Refuses,
 }
 
+/// What [`problem`] has found of everybody.
+fn seen_of(gate: &TrustGateParams, direction: Direction) -> &'static str {
+    match (gate.asks, direction) {
+        (Asks::Takes, Direction::Forward) => "take certificates of the new CA",
+        (Asks::Shows, Direction::Forward) => "show certificates of the new CA",
+        (Asks::Refuses, Direction::Forward) => "refuse certificates of the old CA",
+        (Asks::Takes, Direction::Back) => "show certificates of the old CA",
+        (Asks::Shows, Direction::Back) => "take certificates of the old CA",
+        (Asks::Refuses, Direction::Back) => "go back to the old CA next",
+    }
+}
+
 /// Why one member is not as far; nothing, if it is.
 fn problem(
     world: &mut World<'_>,
@@ -98,7 +110,7 @@ impl StepKind for TrustGate {
             }
         }
         Ok(if problems.is_empty() {
-            StepCheck::AlreadyDone(format!("all {} members are as far", step.nodes.len()))
+            StepCheck::AlreadyDone(format!("all {} members {}", step.nodes.len(), seen_of(&gate, direction)))
         } else {
             StepCheck::Blocked(format!(
                 "the next phase may not begin\n  why:  {}\n  next: fix that, then sealion resume",
