@@ -2730,7 +2730,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__grants)
-            opts="-v -h --flavour --account --sudoers --host-user --inventory --format --color --verbose --help status watch plan audit config enable disable rotate join apply resume undo migrate send receive"
+            opts="-v -h --flavour --account --sudoers --host-user --inventory --format --color --verbose --help status watch watch-clients plan audit config enable disable rotate join apply resume undo migrate send receive"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

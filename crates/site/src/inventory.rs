@@ -1128,14 +1128,22 @@ mod tests {
         check(&["ssh", "-F", "/etc/c", "-i", "~/.ssh/id"], &["ssh", "-F", "/etc/c", "-i", "~/.ssh/id"]);
         check(&["ssh", "-F", "none", "-o", "User=x", "-4"], &["ssh", "-F", "none", "-o", "User=x", "-4"]);
         // And the inventory is read so.
-        let ssh = "[ssh]\ncommand=['ssh','-F','c']\n[[node]]\nname='n1'\naddress='a'\nssh='db1'\n";
         let dir = tempfile::tempdir().expect("tmp");
+        let (ssh, said) = (dir.path().join("ssh"), dir.path().join("said"));
+        fs::write(&ssh, format!("#!/bin/sh\necho \"$@\" > '{}'\n", said.display())).expect("written");
+        fs::set_permissions(&ssh, fs::Permissions::from_mode(0o700)).expect("ours");
+        let tables = format!(
+            "[ssh]\ncommand=['{}','-F','c']\n[[node]]\nname='n1'\naddress='a'\nssh='db1'\n",
+            ssh.display()
+        );
         let inventory = dir.path().join("sealion.toml");
         fs::write(dir.path().join("c.cnf"), "[client]\nuser=sealion\n").expect("written");
-        fs::write(&inventory, format!("{HEAD}{ssh}")).expect("written");
+        fs::write(&inventory, format!("{HEAD}{tables}")).expect("written");
         let cluster = Cluster::read(&inventory).expect("sound");
-        let words = format!("{:?}", cluster.machines);
-        assert!(words.contains(&dir.path().join("c").display().to_string()), "{words}");
+        let machine = cluster.machines.values().next().expect("one");
+        assert!(machine.host().read(Path::new("/none"), 1).is_err(), "there is no agent");
+        let words = fs::read_to_string(said).expect("it was started");
+        assert!(words.contains(&format!("-F {}", dir.path().join("c").display())), "{words}");
     }
 
     #[test]
