@@ -23,7 +23,7 @@ pub fn requests(
     passphrase: &SecretString,
     again: bool,
 ) -> Result<Vec<Request>, OpsError> {
-    let known = || cluster.nodes.iter().chain(&cluster.arbitrators);
+    let known = || members(cluster);
     if let Some(name) = names.iter().find(|name| known().all(|spec| spec.name != **name)) {
         let all: Vec<String> = known().map(|spec| spec.name.to_string()).collect();
         return Err(OpsError::usage(
@@ -52,14 +52,14 @@ pub fn import(cluster: &Cluster, files: &[PathBuf], roots: Option<&Path>) -> Res
     }
     let roots = roots.map(read).transpose()?;
     // Of what kind a key is stands in the request.
-    let specs: Vec<LeafSpec> = cluster
-        .nodes
-        .iter()
-        .chain(&cluster.arbitrators)
-        .map(|spec| wanted_of(spec, KeyKind::default()))
-        .collect();
+    let specs: Vec<LeafSpec> = members(cluster).map(|spec| wanted_of(spec, KeyKind::default())).collect();
     let now_s = i64::try_from(SystemClock.unix_ms() / 1000).unwrap_or(i64::MAX);
     trust::import(&cluster.ca_dir, &given, roots.as_deref(), &specs, now_s).map_err(of_trust)
+}
+
+/// Also those that are to join.
+fn members(cluster: &Cluster) -> impl Iterator<Item = &NodeSpec> {
+    cluster.nodes.iter().chain(&cluster.joining).chain(&cluster.arbitrators)
 }
 
 fn wanted_of(spec: &NodeSpec, key: KeyKind) -> LeafSpec {

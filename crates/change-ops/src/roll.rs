@@ -468,6 +468,11 @@ pub fn go_on(
     if let Command::Finished(Outcome::Refused { why, .. }) = machine.next() {
         return Err(OpsError::Refused(format!("{command} is refused, nothing was changed\n\n{why}")));
     }
+    if machine.direction() == Direction::Forward
+        && let Some(why) = providers::other_authority(machine.plan(), access.ca_dir())
+    {
+        return Err(OpsError::Refused(why));
+    }
     settings.gates.hold(&mut machine)?;
     let turn = if turned {
         let direction = machine.direction();

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::path::Path;
 
-use model::{NodeName, Plan};
+use model::{NodeName, Noun, Plan, Step};
 use openssl::sha::sha256;
 use server::NodeSpec;
 use trust::{Elsewhere, Signer};
@@ -15,6 +16,8 @@ use crate::world::World;
 pub type InventoryState = BTreeMap<String, BTreeMap<String, String>>;
 
 const HASH_CHARS: usize = 12;
+const CA: &str = "the CA";
+const CERTIFICATE: &str = "its certificate";
 
 fn hash(value: &impl Debug) -> String {
     let mut hash = model::hex(&sha256(format!("{value:?}").as_bytes()));
@@ -32,10 +35,7 @@ pub(crate) fn of(world: &World<'_>) -> InventoryState {
     });
     // Which CA signs, that none does yet, or that this cannot be read.
     let signs = trust::Rollover::current_sha256(&world.authority.dir).map_err(|error| error.to_string());
-    let ca = (
-        "the CA".to_owned(),
-        named([("ca_dir", hash(&world.authority.dir)), ("its certificate", hash(&signs))]),
-    );
+    let ca = (CA.to_owned(), named([("ca_dir", hash(&world.authority.dir)), (CERTIFICATE, hash(&signs))]));
     nodes.chain(arbitrators).chain(proxies).chain([ca]).chain(imported(world)).collect()
 }
 
@@ -104,6 +104,26 @@ fn of_member(spec: &NodeSpec) -> (String, BTreeMap<String, String>) {
 /// The hash of a plan, over both.
 pub(crate) fn with_state(state_hash: &str, inventory: &InventoryState) -> String {
     model::hex(&sha256(format!("{state_hash} {inventory:?}").as_bytes()))
+}
+
+/// Why a change is not continued: certificates would come from another CA than when it was planned, which members that have theirs
+/// already do not trust. One that makes or replaces the CA is about that, and one that cannot be read signs nothing.
+pub fn other_authority(plan: &Plan, ca_dir: &Path) -> Option<String> {
+    let makes_one = |step: &Step| step.kind == "authority" && !step.no_op;
+    if plan.change.has(Noun::Ca) || plan.steps.iter().any(makes_one) {
+        return None;
+    }
+    let then = plan.inventory.get(CA)?.get(CERTIFICATE)?;
+    let now = trust::Rollover::current_sha256(ca_dir).ok()?;
+    let is_same = *then == hash(&Ok::<_, String>(now));
+    (!is_same).then(|| {
+        format!(
+            "{} is not continued, nothing was changed\n  why:  the CA in {} is another one than when it was planned, and servers that have their \
+             certificates do not trust it\n  next: put the ca_dir of then back, then sealion resume; or sealion undo",
+            plan.change,
+            ca_dir.display()
+        )
+    })
 }
 
 /// What the inventory says otherwise than when `plan` was made; nothing of a plan that does not tell.

@@ -35,6 +35,7 @@ mod world;
 
 pub use estate::ESTATE;
 pub use galera::{GALERA, JOIN, equip, is_left_to_its_step, notes_of_join};
+pub use inventory_state::other_authority;
 pub use left::{give_up, left_as};
 pub use plan::{PlanError, plan, propose};
 pub use plan_parts::instead_of_undo;

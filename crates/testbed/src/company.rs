@@ -7,6 +7,7 @@ use openssl::error::ErrorStack;
 use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkey::{HasPublic, PKey, PKeyRef, Private};
+use openssl::rsa::Rsa;
 use openssl::x509::extension::BasicConstraints;
 use openssl::x509::{X509, X509Builder, X509Name, X509NameRef, X509Req};
 
@@ -22,6 +23,15 @@ pub struct Company {
 fn authority(subject: &str, issuer: Option<(&X509, &PKey<Private>)>, now_unix: i64) -> (X509, PKey<Private>) {
     let group = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1).expect("known");
     let key = PKey::from_ec_key(EcKey::generate(&group).expect("made")).expect("made");
+    authority_of(key, subject, issuer, now_unix)
+}
+
+fn authority_of(
+    key: PKey<Private>,
+    subject: &str,
+    issuer: Option<(&X509, &PKey<Private>)>,
+    now_unix: i64,
+) -> (X509, PKey<Private>) {
     let mut name = X509Name::builder().expect("sound");
     name.append_entry_by_nid(Nid::COMMONNAME, subject).expect("sound");
     let name = name.build();
@@ -68,6 +78,15 @@ impl Company {
     pub fn new(now_unix: i64) -> Self {
         let (root, root_key) = authority("company root", None, now_unix);
         let (between, key) = authority("company servers", Some((&root, &root_key)), now_unix);
+        Self { root, between, key, now_unix }
+    }
+
+    /// The same with a root whose key OpenSSL takes for too short.
+    #[must_use]
+    pub fn weak(now_unix: i64) -> Self {
+        let short = PKey::from_rsa(Rsa::generate(1024).expect("made")).expect("made");
+        let (root, root_key) = authority_of(short, "weak root", None, now_unix);
+        let (between, key) = authority("weak servers", Some((&root, &root_key)), now_unix);
         Self { root, between, key, now_unix }
     }
 

@@ -33,6 +33,22 @@ const AUTHORITY_KEY_ID_MISMATCH: c_int = 30;
 /// [`TrustError::UnknownCa`], [`TrustError::Expired`], [`TrustError::NotYetValid`], [`TrustError::WrongPurpose`] or
 /// [`TrustError::ChainBroken`], each about the certificate of the chain it is true for.
 pub fn chain_ok(cert_pem: &[u8], ca_bundle_pem: &[u8], at_unix: i64) -> Result<()> {
+    chain_ok_at(cert_pem, ca_bundle_pem, at_unix, None)
+}
+
+/// OpenSSL's security level of Debian and of most others since 2019: no RSA below 2048 bits, no SHA-1.
+/// Source: SSL_CTX_set_security_level(3).
+const LEVEL: c_int = 2;
+
+/// The same, and with the keys and signatures that OpenSSL takes by itself. Seen: stunnel of an SST refused a root of RSA 1024.
+///
+/// # Errors
+/// As [`chain_ok`].
+pub fn chain_serves(cert_pem: &[u8], ca_bundle_pem: &[u8], at_unix: i64) -> Result<()> {
+    chain_ok_at(cert_pem, ca_bundle_pem, at_unix, Some(LEVEL))
+}
+
+fn chain_ok_at(cert_pem: &[u8], ca_bundle_pem: &[u8], at_unix: i64, level: Option<c_int>) -> Result<()> {
     let mut given = certificates(cert_pem)?.into_iter();
     let leaf =
         given.next().ok_or_else(|| TrustError::NotACertificate { why: "the file is empty".to_owned() })?;
@@ -41,7 +57,7 @@ pub fn chain_ok(cert_pem: &[u8], ca_bundle_pem: &[u8], at_unix: i64) -> Result<(
         intermediates.push(certificate)?;
     }
     for (purpose, role) in [(X509PurposeId::SSL_SERVER, "server"), (X509PurposeId::SSL_CLIENT, "client")] {
-        verify(&leaf, &intermediates, &store(ca_bundle_pem, at_unix, purpose)?, role, at_unix)?;
+        verify(&leaf, &intermediates, &store(ca_bundle_pem, at_unix, purpose, level)?, role, at_unix)?;
     }
     Ok(())
 }
@@ -64,7 +80,7 @@ pub fn server_chain_ok(chain: &[Vec<u8>], ca_bundle_pem: &[u8], at_unix: i64) ->
     for der in rest {
         intermediates.push(read(der)?)?;
     }
-    let store = store(ca_bundle_pem, at_unix, X509PurposeId::SSL_SERVER)?;
+    let store = store(ca_bundle_pem, at_unix, X509PurposeId::SSL_SERVER, None)?;
     verify(&leaf, &intermediates, &store, "server", at_unix)
 }
 
@@ -102,10 +118,18 @@ fn verify(
         .map_or(Ok(()), |(code, words, culprit)| Err(judge(code, words, &culprit, role, at_unix)))
 }
 
-fn store(ca_bundle_pem: &[u8], at_unix: i64, purpose: X509PurposeId) -> Result<X509Store> {
+fn store(
+    ca_bundle_pem: &[u8],
+    at_unix: i64,
+    purpose: X509PurposeId,
+    level: Option<c_int>,
+) -> Result<X509Store> {
     let mut param = X509VerifyParam::new()?;
     param.set_time(at_unix);
     param.set_purpose(purpose)?;
+    if let Some(level) = level {
+        param.set_auth_level(level);
+    }
     let mut builder = X509StoreBuilder::new()?;
     builder.set_param(&param)?;
     for certificate in certificates(ca_bundle_pem)? {

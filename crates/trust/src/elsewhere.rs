@@ -23,7 +23,7 @@ use crate::ca::{
     CA_CERT_FILE, CA_KEY_FILE, Ca, Leaf, LeafSpec, check_common_name, check_dns, check_passphrase,
     common_name, make_private_dir, pem_text,
 };
-use crate::chain::chain_ok;
+use crate::chain::chain_serves;
 use crate::error::{Result, TrustError, usage};
 use crate::file::{FileError, write_atomically};
 use crate::inspect::{CertificateInfo, certificates, inspect, name_text};
@@ -95,6 +95,13 @@ impl Elsewhere {
         dir.join(ISSUED).join(format!("{name}.pem"))
     }
 
+    /// Whether requests wait here for their certificates.
+    #[must_use]
+    pub fn is_asked(dir: &Path) -> bool {
+        let entries = fs::read_dir(dir.join(REQUESTS)).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|one| one == "csr"))
+    }
+
     fn open(dir: &Path, passphrase: &SecretString) -> Result<Self> {
         check_passphrase(passphrase)?;
         let path = dir.join(CA_CERT_FILE);
@@ -152,7 +159,7 @@ impl Elsewhere {
 /// Holds, as server and as client, and for every name that was asked for.
 fn judge(chain: &[X509], ca_pem: &str, spec: &LeafSpec, now_unix: i64) -> Result<()> {
     let pem = chain.iter().map(pem_text).collect::<Result<String>>()?;
-    chain_ok(pem.as_bytes(), ca_pem.as_bytes(), now_unix)?;
+    chain_serves(pem.as_bytes(), ca_pem.as_bytes(), now_unix)?;
     let info = inspect(pem.as_bytes())?.swap_remove(0);
     let has = |dns: &String| info.dns.iter().any(|one| one.eq_ignore_ascii_case(dns));
     let dns = spec.dns.iter().filter(|one| !has(one)).cloned();
@@ -191,6 +198,8 @@ pub struct Imported {
     pub name: String,
     /// Its new certificate.
     pub info: CertificateInfo,
+    /// Valid until, in seconds since 1970: an intermediate may end before.
+    pub not_after_unix: i64,
 }
 
 /// Makes a key for the server and a request for its certificate, or returns the one that waits for its certificate already:
@@ -297,6 +306,18 @@ pub fn import(
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(FileError::io("read", &ca_path, error).into()),
     };
+    if let (Some(before), Some(named)) = (&before, roots_pem) {
+        let (have, named) = (fingerprints(before)?, inspect(named)?);
+        if let Some(other) =
+            named.iter().find(|one| one.self_signed && !have.contains(&one.sha256_fingerprint))
+        {
+            return Err(TrustError::Refused {
+                what: format!("{} is not the root that servers trust", other.subject),
+                why: format!("{} has another one, and certificates of it only are taken", ca_path.display()),
+                next: "leave --ca out".to_owned(),
+            });
+        }
+    }
     let pems = |all: &[(X509, CertificateInfo)]| {
         all.iter().map(|(certificate, _)| pem_text(certificate)).collect::<Result<String>>()
     };
@@ -356,7 +377,16 @@ pub fn import(
         remove(&key_of_request(dir, name))?;
         remove(&dir.join(REQUESTS).join(format!("{name}.csr")))?;
     }
-    Ok(kept.into_iter().map(|(name, _, info)| Imported { name, info }).collect())
+    let until = |info: &CertificateInfo| {
+        let above = intermediates.iter().map(|(_, one)| one.not_after_unix);
+        above.chain([info.not_after_unix]).min().unwrap_or(info.not_after_unix)
+    };
+    let told = |(name, _, info): (String, Vec<X509>, CertificateInfo)| Imported {
+        name,
+        not_after_unix: until(&info),
+        info,
+    };
+    Ok(kept.into_iter().map(told).collect())
 }
 
 /// What is missing is brought here, and not into the trust of servers.

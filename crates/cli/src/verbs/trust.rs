@@ -115,7 +115,7 @@ fn import(global: &Global, args: &ImportArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let taken = requests::import(&cluster, &args.files, args.ca.as_deref())?;
     for one in &taken {
-        let until = report::figures::day(one.info.not_after_unix);
+        let until = report::figures::day(one.not_after_unix);
         show::out(&format!("{}  serial {}, valid until {until}", one.name, one.info.serial_hex));
     }
     show::out("");

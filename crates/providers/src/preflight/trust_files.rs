@@ -16,7 +16,26 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     }
     let dir = world.authority.dir.clone();
     let (mut ca_pem, mut signer) = (None, None);
-    if dir.join(trust::CA_CERT_FILE).exists() {
+    if !dir.join(trust::CA_CERT_FILE).exists() {
+        if seen.change.verb == Verb::Rotate && !seen.change.has(Noun::Ca) {
+            problems.push(problem(
+                "ca",
+                format!("there is no CA in {}", dir.display()),
+                "new certificates must be of the CA that the servers trust",
+                "copy ca_dir from the machine on which sealion enable was run, or name it in the inventory",
+            ));
+            return problems;
+        }
+        if Elsewhere::is_asked(&dir) {
+            problems.push(problem(
+                "ca",
+                format!("requests in {} wait for their certificates", dir.display()),
+                "without them sealion would make a CA of its own, and certificates of another one could not be used any more",
+                format!("sealion trust import; or, for a CA of its own: rm -r {}", dir.join("requests").display()),
+            ));
+            return problems;
+        }
+    } else {
         match Signer::open(&dir, &world.authority.passphrase) {
             Ok(opened) => {
                 ca_pem = Some(opened.ca_pem());

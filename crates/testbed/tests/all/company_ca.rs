@@ -121,6 +121,8 @@ fn what_would_not_serve_is_refused_and_nothing_is_kept() {
     refused(&good, Some(&other.root_pem()), "leads to no root that is trusted here");
     refused(&company.signs(&one.csr_pem, -1), Some(&root), "has expired");
     refused(&root, Some(&root), "no certificate of a server was given");
+    let weak = Company::weak(NOW);
+    refused(&weak.signs(&one.csr_pem, DAY_S), Some(&weak.root_pem()), "CA certificate key too weak");
     refused(b"nonsense", Some(&root), "no certificate can be read");
     // Good ones beside one that is not are not kept either.
     let foreign = LeafSpec { common_name: "web".into(), ..spec("db1") };
@@ -138,7 +140,10 @@ fn what_would_not_serve_is_refused_and_nothing_is_kept() {
 
     // Another root than that which servers trust.
     import(&dir, &good, Some(&root), &specs, NOW).expect("it holds");
-    let error = import(&dir, &other.signs(&two.csr_pem, DAY_S), Some(&other.root_pem()), &specs, NOW)
+    let named = import(&dir, &company.signs(&two.csr_pem, DAY_S), Some(&other.root_pem()), &specs, NOW);
+    let error = named.expect_err("it is not the one").to_string();
+    assert!(error.contains("is not the root that servers trust"), "{error}");
+    let error = import(&dir, &other.signs(&two.csr_pem, DAY_S), None, &specs, NOW)
         .expect_err("another root")
         .to_string();
     assert!(error.contains("certificates of another one are refused"), "{error}");
@@ -216,6 +221,11 @@ fn a_cluster_is_sealed_with_imported_certificates_which_are_replaced_and_taken_o
         let names: Vec<String> = specs(&rig).into_iter().map(|spec| spec.common_name).collect();
         let last = names.last().expect("members").as_str();
         let others: Vec<&str> = names.iter().map(String::as_str).filter(|name| *name != last).collect();
+        for spec in specs(&rig) {
+            request(&rig.ca_dir(), &spec, &rig.passphrase.clone().into(), false).expect("made");
+        }
+        let refused = said(&rig, &enable());
+        assert!(refused.contains("wait for their certificates"), "{refused}");
         certified(&rig, &company, &others);
         let refused = said(&rig, &enable());
         assert!(refused.contains(&format!("there is no certificate for {last}")), "{refused}");
@@ -223,6 +233,12 @@ fn a_cluster_is_sealed_with_imported_certificates_which_are_replaced_and_taken_o
 
         certified(&rig, &company, &[last]);
         let plan = rig.must(&enable());
+        // A change goes on with the CA that it began with.
+        let (here, elsewhere) = (rig.ca_dir(), TempDir::new().expect("made"));
+        assert_eq!(providers::other_authority(&plan, &here), None);
+        fs::write(elsewhere.path().join("ca.pem"), Company::new(NOW).root_pem()).expect("ours");
+        let why = providers::other_authority(&plan, elsewhere.path()).expect("another one");
+        assert!(why.contains("sealion undo"), "{why}");
         assert!(plan.impact.iter().any(|line| line.contains("can join as a member")), "{:?}", plan.impact);
         let before = serials(&rig);
         let refused = said(&rig, &rotate());
