@@ -17,15 +17,6 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let dir = world.authority.dir.clone();
     let (mut ca_pem, mut signer) = (None, None);
     if !dir.join(trust::CA_CERT_FILE).exists() {
-        if seen.change.verb == Verb::Rotate && !seen.change.has(Noun::Ca) {
-            problems.push(problem(
-                "ca",
-                format!("there is no CA in {}", dir.display()),
-                "new certificates must be of the CA that the servers trust",
-                "copy ca_dir from the machine on which sealion enable was run, or name it in the inventory",
-            ));
-            return problems;
-        }
         if Elsewhere::is_asked(&dir) {
             problems.push(problem(
                 "ca",
@@ -141,6 +132,16 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 "give the ca_dir that it came from, or remove the three files",
             ));
         }
+    }
+    // Whose servers have no certificates either is told that.
+    let signs_nobody = ca_pem.is_none() && seen.change.verb == Verb::Rotate && !seen.change.has(Noun::Ca);
+    if problems.is_empty() && signs_nobody {
+        problems.push(problem(
+            "ca",
+            format!("there is no CA in {}", dir.display()),
+            "new certificates must be of the CA that the servers trust",
+            "copy ca_dir from the machine on which sealion enable was run, or name it in the inventory",
+        ));
     }
     problems
 }

@@ -251,6 +251,11 @@ fn a_cluster_is_sealed_with_imported_certificates_which_are_replaced_and_taken_o
         let refused = said(&rig, &rotate());
         assert!(refused.contains("would get RSA 2048, which was imported"), "{refused}");
 
+        fs::rename(rig.ca_dir(), rig.ca_dir().with_extension("aside")).expect("ours");
+        let refused = said(&rig, &rotate());
+        assert!(refused.contains("there is no CA in"), "{refused}");
+        fs::rename(rig.ca_dir().with_extension("aside"), rig.ca_dir()).expect("ours");
+
         certified(&rig, &company, &[]);
         // What was imported since is not what the plan was made for.
         let plan = rig.plan(&rotate()).expect("a plan");
