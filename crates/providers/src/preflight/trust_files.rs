@@ -16,17 +16,17 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     }
     let dir = world.authority.dir.clone();
     let (mut ca_pem, mut signer) = (None, None);
-    if !dir.join(trust::CA_CERT_FILE).exists() {
-        if Elsewhere::is_asked(&dir) {
-            problems.push(problem(
+    let has_ca = dir.join(trust::CA_CERT_FILE).exists();
+    if !has_ca && Elsewhere::is_asked(&dir) {
+        problems.push(problem(
                 "ca",
                 format!("requests in {} wait for their certificates", dir.display()),
                 "without them sealion would make a CA of its own, and certificates of another one could not be used any more",
                 format!("sealion trust import; or, for a CA of its own: rm -r {}", dir.join("requests").display()),
             ));
-            return problems;
-        }
-    } else {
+        return problems;
+    }
+    if has_ca {
         match Signer::open(&dir, &world.authority.passphrase) {
             Ok(opened) => {
                 ca_pem = Some(opened.ca_pem());
