@@ -84,11 +84,11 @@ fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, OpsError> {
         return Err(cannot(format!("it has more than {PEM_BYTES_MAX} bytes")));
     }
     // What is not a certificate is told with its file.
-    trust::inspect(&bytes).map_err(|error| {
-        let reason = error.to_string();
-        cannot(reason.lines().nth(1).unwrap_or(&reason).trim().trim_start_matches("why:").trim().to_owned())
-    })?;
-    Ok(bytes)
+    match trust::inspect(&bytes) {
+        Ok(_) => Ok(bytes),
+        Err(TrustError::NotACertificate { why }) => Err(cannot(why)),
+        Err(other) => Err(of_trust(other)),
+    }
 }
 
 /// What a person gave is refused with all its words; the rest is not theirs.

@@ -8,7 +8,7 @@ use std::path::Path;
 use model::{NodeName, Noun, Plan, Step};
 use openssl::sha::sha256;
 use server::NodeSpec;
-use trust::{Elsewhere, Signer};
+use trust::Elsewhere;
 
 use crate::world::World;
 
@@ -41,11 +41,7 @@ pub(crate) fn of(world: &World<'_>) -> InventoryState {
 
 /// Serials of the certificates that another CA has signed, where one does.
 fn imported(world: &World<'_>) -> Option<(String, BTreeMap<String, String>)> {
-    if !Elsewhere::is_at(&world.authority.dir) {
-        return None;
-    }
-    let signer = Signer::open(&world.authority.dir, &world.authority.passphrase);
-    let Ok(Signer::Elsewhere(imported)) = signer else { return None };
+    let imported = Elsewhere::at(&world.authority.dir, &world.authority.passphrase).ok()??;
     let nodes = world.nodes.iter().map(|node| node.name());
     let members = nodes.chain(world.arbitrators.iter().map(|one| one.name()));
     let serial = |name: &NodeName| {

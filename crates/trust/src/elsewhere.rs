@@ -14,7 +14,7 @@ use openssl::pkey::{PKey, Private};
 use openssl::stack::Stack;
 use openssl::symm::Cipher;
 use openssl::x509::extension::{ExtendedKeyUsage, KeyUsage, SubjectAlternativeName};
-use openssl::x509::{X509, X509Req};
+use openssl::x509::{X509, X509Req, X509VerifyResult};
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
 
@@ -47,10 +47,10 @@ impl Signer {
     /// # Errors
     /// As [`Ca::open`]; [`TrustError::File`].
     pub fn open(dir: &Path, passphrase: &SecretString) -> Result<Self> {
-        if Elsewhere::is_at(dir) {
-            return Elsewhere::open(dir, passphrase).map(Self::Elsewhere);
+        match Elsewhere::at(dir, passphrase)? {
+            Some(other) => Ok(Self::Elsewhere(other)),
+            None => Ca::open(dir, passphrase).map(Self::Here),
         }
-        Ca::open(dir, passphrase).map(Self::Here)
     }
 
     /// What servers and clients must trust, as PEM.
@@ -95,11 +95,32 @@ impl Elsewhere {
         dir.join(ISSUED).join(format!("{name}.pem"))
     }
 
+    /// The CA of this directory, if its certificates are imported.
+    ///
+    /// # Errors
+    /// As [`Signer::open`].
+    pub fn at(dir: &Path, passphrase: &SecretString) -> Result<Option<Self>> {
+        Self::is_at(dir).then(|| Self::open(dir, passphrase)).transpose()
+    }
+
     /// Whether requests wait here for their certificates.
-    #[must_use]
-    pub fn is_asked(dir: &Path) -> bool {
-        let entries = fs::read_dir(dir.join(REQUESTS)).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|one| one == "csr"))
+    ///
+    /// # Errors
+    /// That cannot be told: the directory is there and cannot be read.
+    pub fn is_asked(dir: &Path) -> Result<bool> {
+        let dir = dir.join(REQUESTS);
+        let cannot = |error| TrustError::from(FileError::io("read", &dir, error));
+        let entries = match fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(cannot(error)),
+        };
+        for entry in entries {
+            if entry.map_err(cannot)?.path().extension().is_some_and(|one| one == "csr") {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn open(dir: &Path, passphrase: &SecretString) -> Result<Self> {
@@ -298,14 +319,17 @@ pub fn import(
             authorities.push((certificate, info));
         }
     }
-    let (roots, intermediates): (Vec<_>, Vec<_>) =
-        authorities.into_iter().partition(|(_, info)| info.self_signed);
     let ca_path = dir.join(CA_CERT_FILE);
     let before = match fs::read(&ca_path) {
         Ok(bytes) => Some(bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(FileError::io("read", &ca_path, error).into()),
     };
+    let used = above(&leaves, authorities.clone());
+    // Where nothing leads to a root, each certificate says so below, judged by all that was given.
+    let leads_up = before.is_some() || used.iter().any(|(_, info)| info.self_signed);
+    let (roots, intermediates): (Vec<_>, Vec<_>) =
+        if leads_up { used } else { authorities }.into_iter().partition(|(_, info)| info.self_signed);
     if let (Some(before), Some(named)) = (&before, roots_pem) {
         let (have, named) = (fingerprints(before)?, inspect(named)?);
         if let Some(other) =
@@ -387,6 +411,31 @@ pub fn import(
         info,
     };
     Ok(kept.into_iter().map(told).collect())
+}
+
+/// Those that a server's certificate leads to. Whatever else lies in the files is trusted by nobody: many clients take each certificate of
+/// `ca.pem` for one that they may trust.
+fn above(
+    leaves: &[(X509, CertificateInfo)],
+    authorities: Vec<(X509, CertificateInfo)>,
+) -> Vec<(X509, CertificateInfo)> {
+    let (mut found, mut rest): (Vec<(X509, CertificateInfo)>, _) = (Vec::new(), authorities);
+    loop {
+        let below: Vec<&X509> = leaves.iter().chain(&found).map(|(one, _)| one).collect();
+        let signs = |(one, _): &(X509, CertificateInfo)| {
+            // By its key too: names alone are anybody's.
+            let Ok(key) = one.public_key() else { return false };
+            below.iter().any(|subject| {
+                one.issued(subject) == X509VerifyResult::OK && subject.verify(&key).unwrap_or(false)
+            })
+        };
+        let (next, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(signs);
+        if next.is_empty() {
+            return found;
+        }
+        found.extend(next);
+        rest = others;
+    }
 }
 
 /// What is missing is brought here, and not into the trust of servers.

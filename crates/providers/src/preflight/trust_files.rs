@@ -1,5 +1,7 @@
 //! Keys and certificates that lie there already must be able to serve, and the CA must open.
 
+use std::path::Path;
+
 use model::{NodeName, Noun, Verb};
 use trust::{Elsewhere, LeafSpec, Signer, TrustError};
 
@@ -17,13 +19,8 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let dir = world.authority.dir.clone();
     let (mut ca_pem, mut signer) = (None, None);
     let has_ca = dir.join(trust::CA_CERT_FILE).exists();
-    if !has_ca && Elsewhere::is_asked(&dir) {
-        problems.push(problem(
-                "ca",
-                format!("requests in {} wait for their certificates", dir.display()),
-                "without them sealion would make a CA of its own, and certificates of another one could not be used any more",
-                format!("sealion trust import; or, for a CA of its own: rm -r {}", dir.join("requests").display()),
-            ));
+    if !has_ca && let Some(waiting) = asked(&dir) {
+        problems.push(waiting);
         return problems;
     }
     if has_ca {
@@ -144,6 +141,27 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         ));
     }
     problems
+}
+
+/// A CA of its own would be made although another one was asked, or that cannot be told.
+fn asked(dir: &Path) -> Option<Problem> {
+    let what = match Elsewhere::is_asked(dir) {
+        Ok(false) => return None,
+        Ok(true) => format!("requests in {} wait for their certificates", dir.display()),
+        Err(error) => {
+            let what = format!(
+                "whether requests in {} wait for their certificates cannot be determined",
+                dir.display()
+            );
+            return Some(problem("ca", what, error.to_string(), "let this user read it"));
+        }
+    };
+    Some(problem(
+        "ca",
+        what,
+        "without them sealion would make a CA of its own, and certificates of another one could not be used any more",
+        format!("sealion trust import; or, for a CA of its own: rm -r {}", dir.join("requests").display()),
+    ))
 }
 
 /// Why what was imported for a server cannot be placed there.

@@ -48,11 +48,14 @@ fn what_a_company_signs_is_taken_with_its_intermediate_and_served_by_its_key() {
     assert_eq!((again.csr_pem, again.is_new), (asked[0].csr_pem.clone(), false));
     assert!(!Elsewhere::is_at(&dir));
 
-    // In any order, all in one, and the root beside them.
-    let given = [company.signs(&asked[1].csr_pem, DAY_S), company.signs(&asked[0].csr_pem, DAY_S)].concat();
+    // In any order, all in one, and the root beside them; who has signed none of them is trusted by nobody.
+    let stranger = Company::new(NOW).root_pem();
+    let signed = [1, 0].map(|at: usize| company.signs(&asked[at].csr_pem, DAY_S));
+    let given = [stranger, signed.concat()].concat();
     let told = import(&dir, &given, Some(&company.root_pem()), &specs, NOW).expect("they hold");
     assert_eq!(told.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["db2", "db1"]);
     let signer = Signer::open(&dir, &passphrase()).expect("it opens");
+    assert_eq!(trust::inspect(signer.ca_pem().as_bytes()).expect("PEM").len(), 2, "root and intermediate");
     for one in &specs {
         let leaf = signer.leaf(one, NOW).expect("imported");
         trust::pair_matches(leaf.cert_pem.as_bytes(), leaf.key_pem.expose_secret().as_bytes())

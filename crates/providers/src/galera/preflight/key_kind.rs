@@ -1,7 +1,7 @@
 //! A running node takes no key of another kind: it would be told only after the files were replaced, and the change would go back.
 
 use model::{NodeName, Verb};
-use trust::{KeyKind, Signer};
+use trust::{Elsewhere, KeyKind};
 
 use super::{Problem, Seen, problem};
 use crate::world::World;
@@ -19,10 +19,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         KeyKind::Rsa { bits } => ("RSA", format!(" -b {bits}")),
     };
     // One that does not open is told by the check of the files.
-    let imported = match Signer::open(&world.authority.dir, &world.authority.passphrase) {
-        Ok(Signer::Elsewhere(imported)) => Some(imported),
-        _ => None,
-    };
+    let imported = Elsewhere::at(&world.authority.dir, &world.authority.passphrase).ok().flatten();
     let mut problems = Vec::new();
     for (name, _) in seen.up() {
         let Ok(node) = world.node(name) else { continue };
@@ -55,7 +52,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
 }
 
 /// Of which kind its key is was said when the certificate was asked for.
-fn of_imported(imported: &trust::Elsewhere, name: &NodeName, key: &str) -> Option<Problem> {
+fn of_imported(imported: &Elsewhere, name: &NodeName, key: &str) -> Option<Problem> {
     let new = imported.imported(name.as_str()).ok()??.key;
     (kind(&new) != kind(key)).then(|| {
         problem(
