@@ -1,5 +1,6 @@
 //! Who is connected over TCP, and what the server itself knows of their encryption: the second witness beside a capture.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use net::{Client, NetError};
@@ -19,6 +20,11 @@ pub struct TcpSession {
 }
 
 impl TcpSession {
+    /// Its client's end as the server writes it.
+    pub fn end(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
     /// Its client's end, where the server writes an address and not a name.
     pub fn peer(&self) -> Option<SocketAddr> {
         let host = self.host.trim_start_matches('[').trim_end_matches(']');
@@ -61,7 +67,7 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
                     let id: u64 = row.at(0)?.parse().ok()?;
                     Some((id, row.at(1)?.into_owned()))
                 })
-                .collect::<std::collections::BTreeMap<_, _>>()
+                .collect::<BTreeMap<_, _>>()
         })
         .unwrap_or_default();
     let rows = client.query("SELECT ID, USER, HOST, COMMAND FROM information_schema.PROCESSLIST")?;
@@ -88,22 +94,24 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
     Ok(sessions)
 }
 
-/// What the clients of sessions call themselves, by the session's number. Nobody proves it.
+/// What the clients of sessions over TCP call themselves, by the client's end as [`TcpSession::end`] writes it. Nobody proves
+/// it.
 ///
 /// # Source
 /// `performance_schema.session_connect_attrs` of both flavours; empty where the performance schema is off.
-pub fn drivers(client: &mut Client) -> Result<std::collections::BTreeMap<u64, String>, NetError> {
+pub fn drivers(client: &mut Client) -> Result<BTreeMap<String, String>, NetError> {
     const NAMES: [&str; 3] = ["_client_name", "_client_version", "program_name"];
     let rows = client.query(
-        "SELECT PROCESSLIST_ID, ATTR_NAME, ATTR_VALUE FROM performance_schema.session_connect_attrs \
-         WHERE ATTR_NAME IN ('_client_name', '_client_version', 'program_name')",
+        "SELECT s.HOST, a.ATTR_NAME, a.ATTR_VALUE FROM performance_schema.session_connect_attrs a \
+         JOIN information_schema.PROCESSLIST s ON s.ID = a.PROCESSLIST_ID \
+         WHERE a.ATTR_NAME IN ('_client_name', '_client_version', 'program_name')",
     )?;
-    let mut found: std::collections::BTreeMap<u64, [String; 3]> = std::collections::BTreeMap::new();
+    let mut found: BTreeMap<String, [String; 3]> = BTreeMap::new();
     for row in rows.iter() {
-        let id = row.at(0).and_then(|id| id.parse().ok());
+        let end = row.at(0).filter(|end| end.contains(':'));
         let place = NAMES.iter().position(|name| row.at(1).is_some_and(|one| one == *name));
-        if let (Some(id), Some(place), Some(value)) = (id, place, row.at(2))
-            && let Some(part) = found.entry(id).or_default().get_mut(place)
+        if let (Some(end), Some(place), Some(value)) = (end, place, row.at(2))
+            && let Some(part) = found.entry(end.into_owned()).or_default().get_mut(place)
         {
             *part = value.into_owned();
         }
@@ -113,7 +121,7 @@ pub fn drivers(client: &mut Client) -> Result<std::collections::BTreeMap<u64, St
         let program = if program.is_empty() { program } else { format!("({program})") };
         [name, version, program].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     };
-    Ok(found.into_iter().map(|(id, parts)| (id, words(parts))).collect())
+    Ok(found.into_iter().map(|(end, parts)| (end, words(parts))).collect())
 }
 
 /// What a server does not say by itself.

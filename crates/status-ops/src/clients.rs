@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::link::Seen;
 use model::{ClientSight, ClientsLook, LinkKind, LinkSight, LookError, Transport};
@@ -12,19 +12,21 @@ use site::inventory::Cluster;
 
 use crate::sniff::{SniffedClients, Sniffer, name_blindness};
 
+/// How often clients are asked for while a capture runs: one that connects and goes is met sooner or later.
+const ASK_EVERY: Duration = Duration::from_millis(200);
+
 /// Captures for so long; writes nothing.
 ///
 /// # Errors
 /// Nothing can be captured here.
 pub fn look(cluster: &Cluster, settle: Duration) -> Result<ClientsLook, LookError> {
-    let sniffer = Sniffer::start(cluster)?;
-    std::thread::sleep(settle);
-    Ok(end(sniffer, cluster))
+    let mut sniffer = Sniffer::start(cluster)?;
+    let drivers = drivers(&mut sniffer, cluster, settle);
+    Ok(end(sniffer, cluster, &drivers))
 }
 
 /// Ends a look, and says who was seen.
-pub(crate) fn end(sniffer: Sniffer, cluster: &Cluster) -> ClientsLook {
-    let drivers = drivers(cluster);
+pub(crate) fn end(sniffer: Sniffer, cluster: &Cluster, drivers: &Drivers) -> ClientsLook {
     let mut sniffed = sniffer.finish_with_sessions(cluster);
     let before: Vec<Option<u32>> = sniffed.sights.iter().map(|sight| sight.tcp_sessions).collect();
     name_blindness(cluster, &mut sniffed.sights);
@@ -33,26 +35,41 @@ pub(crate) fn end(sniffer: Sniffer, cluster: &Cluster) -> ClientsLook {
             sniffed.blind.push(format!("{}: {why}", node_of(sight)));
         }
     }
-    judge(&sniffed, &drivers)
+    judge(&sniffed, drivers)
 }
 
 fn node_of(sight: &LinkSight) -> &str {
     if sight.link.a == "client" { &sight.link.b } else { &sight.link.a }
 }
 
-type Drivers = BTreeMap<String, BTreeMap<u64, String>>;
+/// By the node's name and the client's end.
+pub(crate) type Drivers = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Of each node's sessions. A server without a performance schema tells of none.
-fn drivers(cluster: &Cluster) -> Drivers {
+/// What clients call themselves, asked for as long as this takes. A server without a performance schema tells of none.
+pub(crate) fn drivers(sniffer: &mut Sniffer, cluster: &Cluster, time: Duration) -> Drivers {
+    let until = Instant::now() + time;
     let asked = cluster.on_each(|node| {
-        let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
-            let drivers = server::sessions::drivers(&mut client);
+        let (mut own, mut all) = (None, BTreeMap::new());
+        if let Ok(mut client) = Client::connect_from(&cluster.login_at(node), &mut own) {
+            while let Ok(some) = server::sessions::drivers(&mut client) {
+                all.extend(some);
+                let left = until.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    break;
+                }
+                std::thread::sleep(left.min(ASK_EVERY));
+            }
             let _ = client.quit();
-            drivers
-        });
-        asked.unwrap_or_default()
+        }
+        (own, all)
     });
-    cluster.nodes.iter().map(|node| node.name.to_string()).zip(asked).collect()
+    std::thread::sleep(until.saturating_duration_since(Instant::now()));
+    let mut found = Drivers::new();
+    for (node, (own, all)) in cluster.nodes.iter().zip(asked) {
+        sniffer.is_ours(own);
+        found.insert(node.name.to_string(), all);
+    }
+    found
 }
 
 fn judge(sniffed: &SniffedClients, drivers: &Drivers) -> ClientsLook {
@@ -60,6 +77,7 @@ fn judge(sniffed: &SniffedClients, drivers: &Drivers) -> ClientsLook {
     let mut look = ClientsLook { not_seen: blind.clone(), ..ClientsLook::default() };
     for sight in sights.iter().filter(|sight| sight.link.kind == LinkKind::Client) {
         let node = node_of(sight);
+        let driver = |end: &str| drivers.get(node).and_then(|all| all.get(end)).cloned();
         let mut in_cleartext: Vec<&String> = sight.cleartext_clients.iter().collect();
         match sessions.get(node) {
             Some(Ok(known)) => {
@@ -78,7 +96,7 @@ fn judge(sniffed: &SniffedClients, drivers: &Drivers) -> ClientsLook {
                         user: Some(session.user.clone()),
                         host: session.host.clone(),
                         port: session.port,
-                        driver: drivers.get(node).and_then(|all| all.get(&session.id)).cloned(),
+                        driver: driver(&session.end()),
                         transport: transport(session, is_plain, is_tls(session), sight),
                     });
                 }
@@ -98,7 +116,7 @@ fn judge(sniffed: &SniffedClients, drivers: &Drivers) -> ClientsLook {
                 user,
                 host: host.to_owned(),
                 port: port.parse().unwrap_or(0),
-                driver: None,
+                driver: driver(peer),
                 transport: Transport::Cleartext,
             });
         }

@@ -230,6 +230,11 @@ impl Sniffer {
         canaries(cluster, &mut self.own, &mut self.made_schema)
     }
 
+    /// What passes on these ends of connections is not that of others.
+    pub(crate) fn is_ours(&mut self, ends: impl IntoIterator<Item = SocketAddr>) {
+        self.own.extend(ends);
+    }
+
     /// A server that came up while the capture ran says only now where it takes clients. A port that was not captured stays one of
     /// which nobody can tell.
     fn ask_again(&mut self, cluster: &Cluster) {
@@ -426,8 +431,12 @@ impl<'c> WireEye<'c> {
         Self { cluster, left_behind: Vec::new() }
     }
 
-    /// A capture that is under way for so long.
-    fn begin(&mut self, what: &WireLook, meanwhile: &mut dyn FnMut()) -> Result<Sniffer, LookError> {
+    /// A capture that is under way, and how long it is to go on.
+    fn begin(
+        &mut self,
+        what: &WireLook,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<(Sniffer, Duration), LookError> {
         let mut sniffer = Sniffer::start(self.cluster)?;
         if what.canaries {
             // Some may have been written before one could not.
@@ -441,14 +450,14 @@ impl<'c> WireEye<'c> {
         }
         let begun = Instant::now();
         meanwhile();
-        std::thread::sleep(what.settle.saturating_sub(begun.elapsed()));
-        Ok(sniffer)
+        Ok((sniffer, what.settle.saturating_sub(begun.elapsed())))
     }
 }
 
 impl Look for WireEye<'_> {
     fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError> {
-        let sniffer = self.begin(what, &mut || ())?;
+        let (sniffer, left) = self.begin(what, &mut || ())?;
+        std::thread::sleep(left);
         let mut sights = sniffer.finish(self.cluster);
         if what.canaries {
             self.left_behind = remove_canaries(self.cluster);
@@ -458,8 +467,9 @@ impl Look for WireEye<'_> {
     }
 
     fn clients(&mut self, what: &WireLook, meanwhile: &mut dyn FnMut()) -> Result<ClientsLook, LookError> {
-        let sniffer = self.begin(what, meanwhile)?;
-        let look = crate::clients::end(sniffer, self.cluster);
+        let (mut sniffer, left) = self.begin(what, meanwhile)?;
+        let drivers = crate::clients::drivers(&mut sniffer, self.cluster, left);
+        let look = crate::clients::end(sniffer, self.cluster, &drivers);
         if what.canaries {
             self.left_behind = remove_canaries(self.cluster);
         }

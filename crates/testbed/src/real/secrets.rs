@@ -26,12 +26,19 @@ const SECRET_BYTES_MIN: usize = 12;
 
 const BLOCK_BYTES: usize = 1 << 18;
 
-/// A secret by the name under which it may be spoken of.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A secret by the names under which it may be spoken of.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct SecretName {
-    what: String,
+    /// One for each place: a key is made in one and then lies in another.
+    what: BTreeSet<String>,
     /// The operator's alone: it never leaves their machine, whatever a host may keep of its own.
     is_operators: bool,
+}
+
+impl SecretName {
+    fn named(&self) -> &str {
+        self.what.first().map_or("a secret", String::as_str)
+    }
 }
 
 type Secrets = BTreeMap<Vec<u8>, SecretName>;
@@ -173,7 +180,9 @@ fn learn(path: &Path, text: &str, secrets: &mut Secrets) {
     let mut add = |secret: &str, what: String| {
         if secret.len() >= SECRET_BYTES_MIN {
             let is_operators = matches!(name, "operator.cnf" | "ca-passphrase" | "ca-key.pem");
-            secrets.entry(secret.as_bytes().to_vec()).or_insert(SecretName { what, is_operators });
+            let known = secrets.entry(secret.as_bytes().to_vec()).or_default();
+            known.what.insert(what);
+            known.is_operators |= is_operators;
         }
     };
     // The last line of a short key is of its public half, which may stand elsewhere.
@@ -260,7 +269,7 @@ fn look_at_files(dir: &Path, deeply: bool, notes: &Mutex<Notes>) {
             let open = facts.permissions().mode() & 0o077 != 0;
             if open || !may_hold(dir, &path, secret) {
                 let mode = facts.permissions().mode() & 0o7777;
-                notes.found.insert(format!("{} (mode {mode:o}) holds {}", path.display(), secret.what));
+                notes.found.insert(format!("{} (mode {mode:o}) holds {}", path.display(), secret.named()));
             }
         }
     }
@@ -283,7 +292,7 @@ fn holds(bytes: &[u8], finder: &memmem::Finder<'_>) -> bool {
 impl Seen {
     /// Names of the secrets that were learned, without them.
     pub fn secrets(&self) -> BTreeSet<&str> {
-        self.notes.secrets.values().map(|secret| secret.what.as_str()).collect()
+        self.notes.secrets.values().flat_map(|secret| &secret.what).map(String::as_str).collect()
     }
 
     /// Sentences about secrets in files where none may be.
@@ -298,7 +307,7 @@ impl Seen {
 
     pub fn in_bytes(&self, place: &str, bytes: &[u8]) -> Vec<String> {
         let holds = |(secret, name): (&Vec<u8>, &SecretName)| {
-            memmem::find(bytes, secret).map(|at| format!("{place} holds {} at byte {at}", name.what))
+            memmem::find(bytes, secret).map(|at| format!("{place} holds {} at byte {at}", name.named()))
         };
         self.notes.secrets.iter().filter_map(holds).collect()
     }

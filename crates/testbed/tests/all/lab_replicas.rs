@@ -327,7 +327,7 @@ fn held_between_steps(lab: &RealLab, typed: &[&str]) {
     let mut program = lab.start(&paused, None);
     assert!(program.says("paused while", TOLD_MAX), "{}", program.stderr());
     let ended = program.interrupt(TOLD_MAX);
-    assert!(ended.code == Some(4) && ended.stderr.contains("while waiting"), "{ended}");
+    assert!(ended.code == Some(4) && ended.stderr.contains("while it waited before step"), "{ended}");
 
     lab.now("outside of the window it waits");
     let now_minute = SystemClock.unix_ms() / 60_000 % 1440;
