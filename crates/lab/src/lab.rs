@@ -51,7 +51,7 @@ pub struct LabOptions {
     pub proxy: bool,
     /// Of a lab of hosts: where the operator works is on the cluster's network too, as applications are.
     pub operator_is_client: bool,
-    /// More for `wsrep_provider_options` of every node, each with a `;` before it.
+    /// More for `wsrep_provider_options` of every node and arbitrator, each with a `;` before it.
     pub provider_options: String,
     pub keep: bool,
 }

@@ -249,10 +249,11 @@ pub fn garb_file(lab: &LabFile, arbitrator: &NodeSpec) -> String {
     format!(
         "# The lab's arbitrator. Its start script reads this file as a shell does.
 GALERA_NODES=\"{}\"\nGALERA_GROUP=\"{}\"\n\
-         GALERA_OPTIONS=\"gmcast.listen_addr=tcp://{}:{GALERA_PORT}\"\nLOG_FILE=\"{}\"\n",
+         GALERA_OPTIONS=\"gmcast.listen_addr=tcp://{}:{GALERA_PORT}{}\"\nLOG_FILE=\"{}\"\n",
         nodes.join(","),
         lab.cluster_name,
         arbitrator.listens_at(),
+        lab.provider_options,
         arbitrator.log().display()
     )
 }

@@ -36,9 +36,9 @@ fn config(file: &LabFile) -> String {
     let address = proxy_address(file.number);
     let socket = socket(&file.dir);
     let mut text = format!(
-        "global\n    stats socket {} mode 600 level admin\n\ndefaults\n    mode tcp\n    timeout connect 2s\n    timeout client 1h\n    \
+        "global\n    stats socket {} mode 600 level admin\n\ndefaults\n    mode tcp\n    timeout connect 2s\n    timeout check 1s\n    timeout client 1h\n    \
          timeout server 1h\n    option redispatch\n\nlisten galera\n    bind {address}:{SQL_PORT}\n    option tcp-check\n    \
-         tcp-check connect\n    tcp-check expect rbinary 0A3[0-9]\n    default-server check inter 300 fall 2 rise 2\n",
+         tcp-check connect\n    tcp-check expect rbinary 0A3[0-9]\n    default-server check inter 150 fall 2 rise 2\n",
         socket.display()
     );
     for node in &file.nodes {

@@ -194,8 +194,24 @@ pub struct LabUpArgs {
     /// SST method of joiners; default: rsync, or mariabackup with --relay
     #[arg(long, value_enum, value_name = "METHOD")]
     pub sst: Option<Sst>,
+    /// One more of wsrep_provider_options, for every node and arbitrator; may be repeated
+    ///
+    /// One more of wsrep_provider_options, for every node and arbitrator, such as evs.keepalive_period=PT0.3S; may be repeated.
+    #[arg(long = "provider-option", value_name = "KEY=VALUE", hide_short_help = true, value_parser = provider_option)]
+    pub provider_options: Vec<String>,
     #[command(flatten)]
     pub lab: LabDirArgs,
+}
+
+/// It is written into a quoted list of an option file.
+fn provider_option(text: &str) -> Result<String, String> {
+    let is_plain = |part: &str| {
+        !part.is_empty() && part.chars().all(|one| one.is_ascii_alphanumeric() || "._-:/+".contains(one))
+    };
+    match text.split_once('=') {
+        Some((key, value)) if is_plain(key) && is_plain(value) => Ok(text.to_owned()),
+        _ => Err("not of the form KEY=VALUE, such as evs.keepalive_period=PT0.3S".into()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -383,7 +399,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         hosts: args.hosts,
         operator_is_client: false,
         proxy: args.proxy,
-        provider_options: String::new(),
+        provider_options: args.provider_options.iter().map(|one| format!(";{one}")).collect(),
         keep: true,
     };
     let mut up = labs::first_node(&options, &dir.join("operator"))?;

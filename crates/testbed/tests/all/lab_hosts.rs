@@ -2,12 +2,13 @@
 //! is done on them.
 
 use std::fs;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
 use server::{AdminState, LiveProxy, Machine, ProxySpec, ReadProxy};
 use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot, wait_for};
+
+use crate::lab_hosts_secrets::{copies, without_agent};
 
 fn links(lab: &RealLab) -> Vec<Value> {
     lab.look(true)["links"].as_array().expect("links").clone()
@@ -29,23 +30,6 @@ fn agents(lab: &RealLab) -> Vec<String> {
         (is_ours && line.contains(" agent --")).then_some(line)
     });
     words.collect()
-}
-
-/// The lab's inventory, but for the place of a sealion on its hosts.
-fn without_agent(lab: &RealLab, name: &str, more: &str) -> String {
-    let text = fs::read_to_string(lab.dir.join("sealion.toml")).expect("there");
-    assert!(text.contains("\nagent = "), "{text}");
-    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("agent = ")).collect();
-    let text = lines.join("\n").replace("[ssh]\n", &format!("[ssh]\n{more}"));
-    let path = lab.dir.join(name);
-    fs::write(&path, text).expect("writable");
-    path.display().to_string()
-}
-
-/// What sealion has of its own on the hosts, which share the home of the lab's account.
-fn copies(lab: &RealLab) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(lab.dir.join(".cache/sealion-agent")) else { return vec![] };
-    entries.flatten().map(|entry| entry.path()).collect()
 }
 
 /// What HAProxy itself says of each node.
@@ -117,33 +101,6 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     assert!(told["not_looked_at"].to_string().contains(&line), "{told:#}");
     fs::remove_file(&unnamed).expect("ours");
 
-    lab.now("hosts without sealion are given a copy, which is gone with the command");
-    let pushed = without_agent(&lab, "pushed.toml", "");
-    let look = |inventory: &str| {
-        let seen = lab
-            .run(&["status", "--look-ms", "0", "--inventory", inventory, "--format", "json"])
-            .exits(0)
-            .json();
-        let nodes = seen["nodes"].as_array().expect("nodes").len();
-        assert_eq!(nodes, 4, "three nodes and an arbitrator: {seen:#}");
-    };
-    look(&pushed);
-    let gone = wait_for(Duration::from_secs(30), || copies(&lab).is_empty().then_some(()));
-    assert!(gone.is_some(), "{:?}", copies(&lab));
-    assert!(lab.dir.join(".cache/sealion-agent").is_dir(), "nothing was ever copied");
-
-    lab.now("one that is kept is the same for the next command, and is not started once it was changed");
-    let kept = without_agent(&lab, "kept.toml", "keep_agent = true\n");
-    look(&kept);
-    let [copy] = &copies(&lab)[..] else { panic!("{:?}", copies(&lab)) };
-    let ours = fs::read(copy).expect("there");
-    let stolen = lab.dir.join("stolen");
-    fs::write(copy, format!("#!/bin/sh\ntouch '{}'\n", stolen.display())).expect("ours");
-    look(&kept);
-    assert!(!stolen.exists(), "what somebody else wrote was started");
-    assert!(fs::read(copy).expect("there") == ours, "it was not replaced");
-    fs::remove_file(copy).expect("ours");
-
     lab.now("a node that somebody has taken out of the proxy is left there, and the change is refused");
     let up = |node: &str| (format!("galera/{node}"), AdminState::Ready, "UP".to_owned());
     let all_up = ["n1", "n2", "n3"].map(up);
@@ -166,7 +123,7 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     lab.now("enable, while applications write through the proxy");
     let writers = RealWriters::start_behind_proxy(&lab);
     let hash = lab.plan_hash("enable");
-    let said = lab.run(&["enable", "--yes", &hash[..12]]).exits(0);
+    let said = lab.run(&["enable", "--watch-clients-s", "2", "--yes", &hash[..12]]).exits(0);
     assert!(said.stderr.contains("E6") || said.stdout.contains("E6"), "{said}");
     lab.is_sealed();
     // The writers are where they went when their nodes were restarted.
@@ -195,7 +152,7 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     lab.now("and put on again by undo, to the byte, by copies that are brought there");
     let pushed = without_agent(&lab, "pushed.toml", "");
     let before = drains(&lab, "n1").0;
-    lab.run(&["undo", "--inventory", &pushed]).exits(0);
+    lab.run(&["undo", "--watch-clients-s", "2", "--inventory", &pushed]).exits(0);
     let gone = wait_for(Duration::from_secs(30), || copies(&lab).is_empty().then_some(()));
     assert!(gone.is_some(), "{:?}", copies(&lab));
     lab.all_synced(Duration::from_secs(60));
@@ -223,8 +180,6 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
 
     fs::write(&inventory, joining).expect("ours");
     // What is ours of the lab's directory; the lab removes its own only.
-    for path in [&pushed, &kept] {
-        fs::remove_file(path).expect("ours");
-    }
+    fs::remove_file(&pushed).expect("ours");
     fs::remove_dir_all(lab.dir.join(".cache")).expect("ours");
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use testbed::real::secrets::{Seen, Watch};
-use testbed::real::{LabSpec, Program, RealLab, lab_slot};
+use testbed::real::{LabSpec, Program, RealLab, lab_slot, wait_for};
 
 const FRAMES: &str = "sent.";
 const HELD_S_MAX: u64 = 120;
@@ -83,10 +83,62 @@ fn goes_on_from_another_workstation(lab: &RealLab) {
     fs::remove_file(&inventory).expect("ours");
 }
 
+/// The lab's inventory, but for the place of a sealion on its hosts.
+pub fn without_agent(lab: &RealLab, name: &str, more: &str) -> String {
+    let text = fs::read_to_string(lab.dir.join("sealion.toml")).expect("there");
+    assert!(text.contains("\nagent = "), "{text}");
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("agent = ")).collect();
+    let text = lines.join("\n").replace("[ssh]\n", &format!("[ssh]\n{more}"));
+    let path = lab.dir.join(name);
+    fs::write(&path, text).expect("writable");
+    path.display().to_string()
+}
+
+/// What sealion has of its own on the hosts, which share the home of the lab's account.
+pub fn copies(lab: &RealLab) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(lab.dir.join(".cache/sealion-agent")) else { return vec![] };
+    entries.flatten().map(|entry| entry.path()).collect()
+}
+
+/// Hosts without sealion.
+fn copies_come_and_go(lab: &RealLab) {
+    lab.now("hosts without sealion are given a copy, which is gone with the command");
+    let pushed = without_agent(lab, "pushed.toml", "");
+    let look = |inventory: &str| {
+        let seen = lab
+            .run(&["status", "--look-ms", "0", "--inventory", inventory, "--format", "json"])
+            .exits(0)
+            .json();
+        let nodes = seen["nodes"].as_array().expect("nodes").len();
+        assert_eq!(nodes, 3, "{seen:#}");
+    };
+    look(&pushed);
+    let gone = wait_for(Duration::from_secs(30), || copies(lab).is_empty().then_some(()));
+    assert!(gone.is_some(), "{:?}", copies(lab));
+    assert!(lab.dir.join(".cache/sealion-agent").is_dir(), "nothing was ever copied");
+
+    lab.now("one that is kept is the same for the next command, and is not started once it was changed");
+    let kept = without_agent(lab, "kept.toml", "keep_agent = true\n");
+    look(&kept);
+    let [copy] = &copies(lab)[..] else { panic!("{:?}", copies(lab)) };
+    let ours = fs::read(copy).expect("there");
+    let stolen = lab.dir.join("stolen");
+    fs::write(copy, format!("#!/bin/sh\ntouch '{}'\n", stolen.display())).expect("ours");
+    look(&kept);
+    assert!(!stolen.exists(), "what somebody else wrote was started");
+    assert!(fs::read(copy).expect("there") == ours, "it was not replaced");
+    fs::remove_file(copy).expect("ours");
+    for path in [&pushed, &kept] {
+        fs::remove_file(path).expect("ours");
+    }
+    fs::remove_dir_all(lab.dir.join(".cache")).expect("ours");
+}
+
 #[test]
 fn no_secret_is_seen_on_any_host_and_the_ca_key_stays_with_the_operator() {
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::ONLY_HOSTS);
+    copies_come_and_go(&lab);
     let kept = lab.home().join("frames");
     fs::create_dir(&kept).expect("the test's own directory");
     let inventory = inventory_that_keeps_frames(&lab, &kept);

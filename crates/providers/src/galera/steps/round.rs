@@ -21,6 +21,7 @@ const SETTLE_MS_MAX: u64 = 15_000;
 const SETTLE_POLL_MS: u64 = 500;
 /// A process may outlive the command that has stopped it by so long.
 const ENDED_MS_MAX: u64 = 10_000;
+const ENDED_POLL_MS: u64 = 100;
 
 /// What health checks see of a node that is drained: Galera's state 2.
 const SIGN: &str = "the node shows itself as Desynced to health checks";
@@ -340,7 +341,7 @@ pub fn has_ended(
                 before.pid
             )));
         }
-        sleep(world, SETTLE_POLL_MS);
+        sleep(world, ENDED_POLL_MS);
     }
 }
 
