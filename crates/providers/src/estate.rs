@@ -259,13 +259,18 @@ fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError
     let (steps, rest) = apart(planned);
     let steps = merge::by_phase(steps).map_err(refuse)?;
     forced_are_changed(world, change, &steps)?;
-    let is_restarted = steps.iter().any(|step| step.restarts_server && !step.no_op);
+    let restarts = steps.iter().filter(|step| step.restarts_server && !step.no_op).count();
     let mut impact = Vec::new();
+    if restarts > 0 {
+        let counted = model::text::counted(restarts, "restart", "restarts");
+        impact.push(format!("{counted} in all, one at a time"));
+    }
     let mut rights = Vec::new();
     for (name, own_impact, own_rights) in rest {
         // Of a part in which nothing is to do, nothing is to be noticed.
         if !own_rights.is_empty() {
-            impact.extend(own_impact.into_iter().filter(|line| line != NO_RESTART || !is_restarted));
+            let is_true = |line: &String| line != NO_RESTART || restarts == 0;
+            impact.extend(own_impact.into_iter().filter(is_true).map(|line| format!("{name}: {line}")));
             rights.extend(own_rights.into_iter().map(|line| format!("{name}: {line}")));
         }
     }

@@ -268,7 +268,7 @@ fn accounts(kind: ServerKind, operator: &SecretString, app: &SecretString) -> [S
     let schema = bench::SCHEMA;
     [
         create_user(kind, "sealion", operator),
-        "GRANT ALL ON *.* TO sealion@'%'".to_owned().into(),
+        "GRANT ALL ON *.* TO sealion@'%' WITH GRANT OPTION".to_owned().into(),
         create_user(kind, "app", app),
         format!("GRANT ALL ON {schema}.* TO app@'%'").into(),
     ]

@@ -234,6 +234,9 @@ pub(super) fn confirm_what(
         )));
     }
     if !std::io::stdin().is_terminal() {
+        for line in steps {
+            show::out(line);
+        }
         return Err(OpsError::usage(
             "confirmation needed, but stdin is not a terminal",
             what.to_string(),

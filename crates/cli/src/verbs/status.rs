@@ -177,14 +177,18 @@ fn code(status: &status_ops::status::Status, args: &StatusArgs) -> u8 {
     exit_code(&status.findings, args.fail_on.map(Severity::from), is_blind)
 }
 
+/// A server that answered. An arbitrator has no SQL, and tells nothing of the cluster.
+fn tells(node: &status_ops::status::NodeStatus) -> bool {
+    node.why_not.is_none() && node.version.is_some() && node.state != "arbitrator"
+}
+
 fn print_status(status: &status_ops::status::Status, change: Change, has_canaries: bool) {
     let cluster = &status.cluster;
     let is_outside = |node: &status_ops::status::NodeStatus| {
         !node.rows.is_empty()
             && node.rows.iter().all(|row| ["client", "replication"].contains(&row.what.as_str()))
     };
-    let told = |node: &status_ops::status::NodeStatus| node.why_not.is_none() && node.version.is_some();
-    if !status.nodes.iter().any(told) {
+    if !status.nodes.iter().any(tells) {
         println!("{} {}", show::bold("cluster"), cluster.name);
         println!("  no server answered: what they are is not known");
     } else if status.nodes.iter().all(is_outside) && !status.not_applicable.is_empty() {
@@ -300,6 +304,8 @@ fn print_findings(status: &status_ops::status::Status, change: Change, has_canar
     }
     let is_unknown = |sight: &model::LinkSight| matches!(sight.seen, model::Seen::Unknown(_));
     let is_idle = !has_canaries && status.sights.iter().any(is_unknown);
+    // A change needs servers that answer; what to do about those is said with each.
+    let change = if status.nodes.iter().any(tells) { change } else { Change::None };
     for line in next_commands(&groups, change, is_idle) {
         println!("{line}");
     }

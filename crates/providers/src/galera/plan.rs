@@ -419,7 +419,7 @@ fn again(
 ) -> Result<(), PlanError> {
     let on_the_way_back = way == Way::Up;
     let title = |name: &NodeName, what: &str| {
-        let when = if on_the_way_back { "before an undo: " } else { "" };
+        let when = if on_the_way_back { "only in an undo: " } else { "" };
         format!("{when}{name}{what} makes the others learn its address again; restart")
     };
     let told: Vec<&mut Draft> = gossip::in_order(drafts, unnamed, Way::Up)

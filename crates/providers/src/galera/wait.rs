@@ -166,8 +166,14 @@ pub const PASSING_STARTS_MAX: u32 = 8;
 const START_LOG_LINES: usize = 60;
 /// One that crashes writes its stack too.
 const CRASH_LOG_LINES: usize = 200;
-/// A start that crashed while it joined is tried once more, as a service manager does.
-pub const CRASHED_STARTS_MAX: u32 = 2;
+/// A joiner says so when its donor has ended the transfer.
+///
+/// # Source
+/// Seen on MariaDB 10.11.19 with Galera 26.4.23, beside compilers that took both processors: the donor's part of an IST ended with a protocol
+/// error, and the next start was served. Where the two do not fit together (one with TLS, one without) every start ends so.
+const UNSERVED: &str = "Will never receive state. Need to abort.";
+/// A start that crashed while it joined, or was not served, is tried once more, as a service manager does.
+pub const FAILED_STARTS_MAX: u32 = 2;
 /// What the last start of a node ended with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
@@ -180,6 +186,8 @@ pub enum Sign {
     Lingers,
     /// It was killed by a signal while it joined, and another node is in a primary component.
     Crashed,
+    /// Its state transfer failed, and another node is in a primary component.
+    Unserved,
 }
 
 /// Whether the last start ended with a crash. Of a log that does not reach back to its beginning, all that is there counts: a crash writes
@@ -200,12 +208,15 @@ pub fn ended_with_sign(world: &mut World<'_>, name: &NodeName) -> Result<Option<
     let tail = node.log_tail(START_LOG_LINES);
     let Some(sign) = PASSING_SIGNS.into_iter().find(|sign| tail.iter().any(|line| line.contains(sign)))
     else {
-        let is_crash = has_crashed(&node.log_tail(CRASH_LOG_LINES));
+        let log = node.log_tail(CRASH_LOG_LINES);
+        let is_unserved = || last_start(&log).unwrap_or(&log).iter().any(|line| line.contains(UNSERVED));
+        let sign =
+            if has_crashed(&log) { Some(Sign::Crashed) } else { is_unserved().then_some(Sign::Unserved) };
         let views = world.views();
         let is_primary = |(other, view): &(NodeName, Result<NodeView, NodeError>)| {
             other != name && view.as_ref().is_ok_and(NodeView::is_primary)
         };
-        return Ok((is_crash && views.iter().any(is_primary)).then_some(Sign::Crashed));
+        return Ok(sign.filter(|_| views.iter().any(is_primary)));
     };
     let views = world.views();
     let mut others = views.iter().filter(|(other, _)| other != name).map(|(_, view)| view);
@@ -400,7 +411,7 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
                     lingering.insert(name.clone());
                     None
                 }
-                Some(Sign::Unasked | Sign::Crashed) | None => None,
+                Some(Sign::Unasked | Sign::Crashed | Sign::Unserved) | None => None,
             };
             if count >= if passing.is_some() { PASSING_STARTS_MAX } else { STARTS_MAX } {
                 hopeless.push(name.clone());

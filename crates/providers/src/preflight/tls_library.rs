@@ -83,9 +83,16 @@ pub fn told(world: &World<'_>) -> Vec<String> {
     lines.into_iter().map(|(text, names)| format!("{}: {text}", names.join(", "))).collect()
 }
 
+/// Members differ in it, and in nothing that matters.
+fn without_pid(why: &str) -> String {
+    let Some((before, rest)) = why.split_once("/proc/") else { return why.to_owned() };
+    let rest = rest.trim_start_matches(|one: char| one.is_ascii_digit());
+    if rest.starts_with('/') { format!("{before}/proc/PID{rest}") } else { why.to_owned() }
+}
+
 fn line(library: &TlsLibrary, is_accepted: bool) -> String {
     let place = match &library.place {
-        Place::Unknown(why) => format!("; from which file cannot be seen ({why})"),
+        Place::Unknown(why) => format!("; from which file cannot be seen ({})", without_pid(why)),
         _ => String::new(),
     };
     match &library.verdict {

@@ -70,6 +70,11 @@ impl World {
         if behind {
             kind = if self.servers[joiner].seqno == 0 { Kind::Sst } else { Kind::Ist };
         }
+        if kind != Kind::None && self.transfers_fail > 0 {
+            self.transfers_fail -= 1;
+            self.abort(joiner, "WSREP: Will never receive state. Need to abort.");
+            return;
+        }
         if kind == Kind::Ist {
             let joiner_ssl = self.servers[joiner].live.as_ref().is_some_and(|live| live.ist_ssl);
             let letters = |index: usize| self.servers[index].live.as_ref().map_or('?', |live| live.letter);

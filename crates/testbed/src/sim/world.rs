@@ -94,6 +94,8 @@ pub struct World {
     pub transfers: Vec<Transfer>,
     /// State transfers take so much longer.
     pub transfers_slower_ms: u64,
+    /// So many of the next state transfers fail in the middle, as on a machine that is overloaded.
+    pub transfers_fail: u32,
     /// A server takes so much longer until it opens its group communication: crash recovery, or an old UUID of it that the
     /// others have not forgotten.
     pub starts_slower_ms: u64,
@@ -180,6 +182,7 @@ impl World {
             socket_users: vec![],
             transfers: vec![],
             transfers_slower_ms: 0,
+            transfers_fail: 0,
             starts_slower_ms: 0,
             start_commands_ms: 0,
             starts_found_under_way: 0,

@@ -281,12 +281,13 @@ pub fn start_patiently_unless(
                     wait::STARTS_MAX
                 ));
             }
-            Some(wait::Sign::Crashed) if starts < wait::CRASHED_STARTS_MAX => {
-                world.say(&format!(
-                    "{name} crashed while it joined (its log has the stack): start {} of {}",
-                    starts + 1,
-                    wait::CRASHED_STARTS_MAX
-                ));
+            Some(sign @ (wait::Sign::Crashed | wait::Sign::Unserved)) if starts < wait::FAILED_STARTS_MAX => {
+                let what = if sign == wait::Sign::Crashed {
+                    "crashed while it joined (its log has the stack)"
+                } else {
+                    "ended because its state transfer failed (the donor's log says why)"
+                };
+                world.say(&format!("{name} {what}: start {} of {}", starts + 1, wait::FAILED_STARTS_MAX));
             }
             Some(wait::Sign::Lingers) => return Err(fail(format!("{error}\n  {}", wait::lingers(name)))),
             _ => return Err(error),
