@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use server::{LiveNode, ReadMember, ReadNode};
+use host::ReadHost;
+use server::{LiveArbitrator, ReadMember, ReadNode};
 use site::inventory::Cluster;
 
 use crate::status::{NodeStatus, PEM_BYTES_MAX, galera_leaf, reason};
@@ -63,7 +64,7 @@ pub struct CertificateSight {
     pub facts: Result<CertificateFacts, String>,
 }
 
-/// Of each node that answered. Nothing is said of a certificate that is not configured, or whose file is not there: a rule says that.
+/// Of each node that answered, and each arbitrator. Nothing is said of a certificate that is not configured, or whose file is not there: a rule says that.
 pub fn certificates(cluster: &Cluster, nodes: &[NodeStatus]) -> Vec<CertificateSight> {
     let mut found = Vec::new();
     for status in nodes.iter().filter(|status| status.version.is_some()) {
@@ -91,7 +92,7 @@ pub fn certificates(cluster: &Cluster, nodes: &[NodeStatus]) -> Vec<CertificateS
             let file = row.certificate.as_deref().filter(|_| cluster.has_files);
             let sights = [
                 (CertificateSource::Wire, served.map(|pem| pem.and_then(|pem| facts(pem.as_bytes())))),
-                (CertificateSource::File, file.and_then(|path| in_file(&node, path).transpose())),
+                (CertificateSource::File, file.and_then(|path| in_file(node.host(), path).transpose())),
             ];
             for (source, facts) in sights {
                 let Some(facts) = facts else { continue };
@@ -99,7 +100,32 @@ pub fn certificates(cluster: &Cluster, nodes: &[NodeStatus]) -> Vec<CertificateS
             }
         }
     }
+    for mut arbitrator in cluster.live_arbitrators() {
+        let Some(status) = nodes.iter().find(|status| *status.node == *arbitrator.name().as_str()) else {
+            continue;
+        };
+        found.extend(of_arbitrator(&mut arbitrator, status));
+    }
     found
+}
+
+/// Of one that does not tell whether it has any, too: what was read of it before stays there, as not read now.
+fn of_arbitrator(arbitrator: &mut LiveArbitrator, status: &NodeStatus) -> Vec<CertificateSight> {
+    let sight = |source, facts| CertificateSight {
+        node: status.node.clone(),
+        usage: CertificateUse::Galera,
+        source,
+        facts,
+    };
+    if let Some(why) = &status.why_not {
+        let why = why.lines().next().unwrap_or_default();
+        return vec![sight(CertificateSource::Wire, Err(why.to_owned()))];
+    }
+    let Some(path) = status.rows.iter().find_map(|row| row.certificate.as_deref()) else { return vec![] };
+    let served = arbitrator.galera_leaf().map_err(reason).and_then(|pem| facts(pem.as_bytes()));
+    let file = in_file(arbitrator.host(), path).transpose();
+    let file = file.map(|facts| sight(CertificateSource::File, facts));
+    std::iter::once(sight(CertificateSource::Wire, served)).chain(file).collect()
 }
 
 fn facts(pem: &[u8]) -> Result<CertificateFacts, String> {
@@ -111,8 +137,8 @@ fn facts(pem: &[u8]) -> Result<CertificateFacts, String> {
     })
 }
 
-fn in_file(node: &LiveNode, path: &Path) -> Result<Option<CertificateFacts>, String> {
-    match node.host().read(path, PEM_BYTES_MAX) {
+fn in_file(host: &dyn ReadHost, path: &Path) -> Result<Option<CertificateFacts>, String> {
+    match host.read(path, PEM_BYTES_MAX) {
         Ok(None) => Ok(None),
         Ok(Some(pem)) => facts(&pem).map(Some).map_err(|why| format!("{}: {why}", path.display())),
         Err(error) => Err(reason(error)),
