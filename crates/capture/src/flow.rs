@@ -7,7 +7,7 @@ use model::link::NoSession;
 use serde::{Deserialize, Serialize};
 
 pub use crate::canary::Evidence;
-use crate::no_session::{login_user, no_session, only_greeted};
+use crate::no_session::{login_driver, login_user, no_session, only_greeted};
 use crate::segment::{self, Segment};
 use crate::stream::Stream;
 
@@ -35,6 +35,9 @@ pub struct Flow {
     /// The user of its login, where that was cleartext.
     #[serde(default)]
     pub login_user: Option<String>,
+    /// What its client calls itself there.
+    #[serde(default)]
+    pub login_driver: Option<String>,
     pub ab: Direction,
     pub ba: Direction,
 }
@@ -242,9 +245,9 @@ impl State {
         no_session(&client.seen, &server.seen, is_over)
     }
 
-    fn login_user(&self) -> Option<String> {
+    fn of_login(&self, what: fn(&crate::stream::Seen) -> Option<String>) -> Option<String> {
         let client = self.client.filter(|_| self.ab.saw_start() && self.ba.saw_start())?;
-        login_user(if client == self.a { &self.ab.seen } else { &self.ba.seen })
+        what(if client == self.a { &self.ab.seen } else { &self.ba.seen })
     }
 
     fn flow(&self) -> Flow {
@@ -256,7 +259,8 @@ impl State {
             last_unix_ms: self.last_unix_ms,
             saw_start: self.ab.saw_start() && self.ba.saw_start(),
             no_session: self.no_session(),
-            login_user: self.login_user(),
+            login_user: self.of_login(login_user),
+            login_driver: self.of_login(login_driver),
             ab: direction(&self.ab),
             ba: direction(&self.ba),
         }

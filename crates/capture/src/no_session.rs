@@ -11,8 +11,8 @@ use crate::tls_walk::after_ssl_request;
 
 /// Of what stands outside of TLS records, in each direction: a greeting, a login and an error are shorter.
 const KEPT_BYTES_MAX: usize = 1024;
-/// What stands before the end of the user's name in a login.
-const HEAD_BYTES_MAX: usize = 256;
+/// A login with the attributes of its client has some 300 to 500 bytes.
+const HEAD_BYTES_MAX: usize = 768;
 /// Source: MySQL protocol, HandshakeResponse41.
 const PROTOCOL_41: u32 = 0x0200;
 /// A client that ends the handshake of TLS 1.3 sends a Finished, in an encrypted record of 32 bytes of hash, 4 of header and 17
@@ -124,6 +124,15 @@ pub fn login_user(client: &Seen) -> Option<String> {
     (!user.contains(char::is_control)).then_some(user)
 }
 
+/// What the client of a login in cleartext calls itself, by its first bytes. `None`: it sends no attributes, or more than are kept.
+pub fn login_driver(client: &Seen) -> Option<String> {
+    login_user(client)?;
+    let (sequence, body, _) = whole_packet(&client.before_tls.head)?;
+    let login = wire::HandshakeResponse::parse(body).ok().filter(|_| sequence == 1)?;
+    let name = wire::login::client_name(login.attributes.into_iter())?;
+    (!name.contains(char::is_control)).then_some(name)
+}
+
 /// All that passed is one greeting, which is the first that a server says and never comes again.
 pub fn only_greeted(client: &Seen, server: &Seen) -> bool {
     let has_gap = client.missing_bytes > 0 || server.missing_bytes > 0;
@@ -178,8 +187,8 @@ mod tests {
     use crate::stream::Stream;
 
     fn framed(sequence: u8, body: &[u8]) -> Vec<u8> {
-        let length = u8::try_from(body.len()).expect("short");
-        [&[length, 0, 0, sequence], body].concat()
+        let [low, high] = u16::try_from(body.len()).expect("short").to_le_bytes();
+        [&[low, high, 0, sequence], body].concat()
     }
 
     fn record(kind: u8, bytes: u8) -> Vec<u8> {
@@ -340,6 +349,14 @@ mod tests {
     }
 
     fn user_of(segments: &[Vec<u8>]) -> Option<String> {
+        login_user(&of(segments).seen)
+    }
+
+    fn driver_of(segments: &[Vec<u8>]) -> Option<String> {
+        login_driver(&of(segments).seen)
+    }
+
+    fn of(segments: &[Vec<u8>]) -> Stream {
         let (mut stream, mut sequence, mut scratch) = (Stream::default(), 1, Vec::new());
         stream.syn(0);
         for segment in segments {
@@ -347,7 +364,7 @@ mod tests {
             sequence += u32::try_from(segment.len()).expect("short");
         }
         stream.finish(&mut scratch);
-        login_user(&stream.seen)
+        stream
     }
 
     /// Source: MySQL protocol, HandshakeResponse41: the name stands behind 32 bytes, up to a zero.
@@ -375,10 +392,46 @@ mod tests {
         assert_eq!(user_of(&[]), None);
     }
 
+    #[test]
+    fn what_a_client_calls_itself_stands_in_a_login_that_is_there_as_a_whole() {
+        let login = |program: &str| {
+            let attributes =
+                vec![("_client_name", "libmariadb"), ("_client_version", "3.3.20"), ("program_name", program)];
+            let head = wire::SslRequest {
+                capabilities: wire::Capabilities::PROTOCOL_41
+                    | wire::Capabilities::SECURE_CONNECTION
+                    | wire::Capabilities::PLUGIN_AUTH
+                    | wire::Capabilities::CONNECT_ATTRS,
+                mariadb_capabilities: 0,
+                max_packet_bytes: 1 << 24,
+                charset: 45,
+            };
+            let response = wire::HandshakeResponse {
+                head,
+                user: b"app",
+                auth_response: &[7; 20],
+                database: None,
+                auth_plugin: Some("mysql_native_password"),
+                attributes,
+            };
+            let mut body = Vec::new();
+            response.encode(&mut body).expect("it fits");
+            framed(1, &body)
+        };
+        let much = framed(0, &[3; 200]);
+        let talk: Vec<Vec<u8>> = std::iter::once(login("mysql")).chain(vec![much; 20]).collect();
+        assert_eq!(driver_of(&talk).as_deref(), Some("libmariadb 3.3.20 (mysql)"));
+        assert_eq!(driver_of(&[login("e\x1b[1A")]), None);
+        assert_eq!(driver_of(&[login(&"x".repeat(900))]), None);
+        assert_eq!(driver_of(&[login_of(b"app")]), None);
+        let whole = login("mysql");
+        assert_eq!(driver_of(&[whole.split_at(90).0.to_vec()]), None);
+    }
+
     proptest::proptest! {
         #[test]
         fn no_bytes_of_a_client_make_it_panic(pieces in proptest::collection::vec(proptest::collection::vec(proptest::num::u8::ANY, 0..90), 0..6)) {
-            let _ = user_of(&pieces);
+            let _ = (user_of(&pieces), driver_of(&pieces));
         }
     }
 }

@@ -100,28 +100,23 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
 /// # Source
 /// `performance_schema.session_connect_attrs` of both flavours; empty where the performance schema is off.
 pub fn drivers(client: &mut Client) -> Result<BTreeMap<String, String>, NetError> {
-    const NAMES: [&str; 3] = ["_client_name", "_client_version", "program_name"];
     let rows = client.query(
         "SELECT s.HOST, a.ATTR_NAME, a.ATTR_VALUE FROM performance_schema.session_connect_attrs a \
          JOIN information_schema.PROCESSLIST s ON s.ID = a.PROCESSLIST_ID \
          WHERE a.ATTR_NAME IN ('_client_name', '_client_version', 'program_name')",
     )?;
-    let mut found: BTreeMap<String, [String; 3]> = BTreeMap::new();
+    let mut found: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     for row in rows.iter() {
         let end = row.at(0).filter(|end| end.contains(':'));
-        let place = NAMES.iter().position(|name| row.at(1).is_some_and(|one| one == *name));
-        if let (Some(end), Some(place), Some(value)) = (end, place, row.at(2))
-            && let Some(part) = found.entry(end.into_owned()).or_default().get_mut(place)
-        {
-            *part = value.into_owned();
+        if let (Some(end), Some(name), Some(value)) = (end, row.at(1), row.at(2)) {
+            found.entry(end.into_owned()).or_default().push((name.into_owned(), value.into_owned()));
         }
     }
-    let words = |parts: [String; 3]| {
-        let [name, version, program] = parts;
-        let program = if program.is_empty() { program } else { format!("({program})") };
-        [name, version, program].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    let named = |(end, all): (String, Vec<(String, String)>)| {
+        let name = wire::login::client_name(all.iter().map(|(name, value)| (&**name, &**value)))?;
+        Some((end, name))
     };
-    Ok(found.into_iter().map(|(end, parts)| (end, words(parts))).collect())
+    Ok(found.into_iter().filter_map(named).collect())
 }
 
 /// What a server does not say by itself.

@@ -72,12 +72,16 @@ pub(crate) fn drivers(sniffer: &mut Sniffer, cluster: &Cluster, time: Duration) 
     found
 }
 
-fn judge(sniffed: &SniffedClients, drivers: &Drivers) -> ClientsLook {
-    let SniffedClients { sights, sessions, tls, blind } = sniffed;
+fn judge(sniffed: &SniffedClients, listed: &Drivers) -> ClientsLook {
+    let SniffedClients { sights, sessions, tls, drivers, blind } = sniffed;
     let mut look = ClientsLook { not_seen: blind.clone(), ..ClientsLook::default() };
     for sight in sights.iter().filter(|sight| sight.link.kind == LinkKind::Client) {
         let node = node_of(sight);
-        let driver = |end: &str| drivers.get(node).and_then(|all| all.get(end)).cloned();
+        // A server without a performance schema lists none; what is sent in cleartext can be read on the way.
+        let driver = |end: &str| {
+            let of_list = listed.get(node).and_then(|all| all.get(end));
+            of_list.or_else(|| drivers.get(&(node.to_owned(), end.to_owned()))).cloned()
+        };
         let mut in_cleartext: Vec<&String> = sight.cleartext_clients.iter().collect();
         match sessions.get(node) {
             Some(Ok(known)) => {

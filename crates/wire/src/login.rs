@@ -73,6 +73,25 @@ impl std::fmt::Debug for HandshakeResponse<'_> {
     }
 }
 
+/// A client by what it says of itself: `libmariadb 3.3.20 (mysql)`. `None`: nothing of that is among the attributes.
+///
+/// # Source
+/// MySQL manual, "Performance Schema Connection Attribute Tables"; MariaDB's clients send the same names.
+pub fn client_name<'n>(attributes: impl Iterator<Item = (&'n str, &'n str)>) -> Option<String> {
+    let [mut name, mut version, mut program] = [""; 3];
+    for (key, value) in attributes {
+        match key {
+            "_client_name" => name = value,
+            "_client_version" => version = value,
+            "program_name" => program = value,
+            _ => {}
+        }
+    }
+    let program = if program.is_empty() { String::new() } else { format!("({program})") };
+    let parts: Vec<&str> = [name, version, &program].into_iter().filter(|part| !part.is_empty()).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
 impl<'a> HandshakeResponse<'a> {
     /// Appends the payload. A user or database with a NUL in it cannot be sent.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {

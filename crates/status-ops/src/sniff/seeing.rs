@@ -352,6 +352,19 @@ impl<'s> Seeing<'s> {
         found
     }
 
+    /// What clients call themselves in logins in cleartext, by the server and the client's end.
+    pub(super) fn drivers(&self) -> Vec<((String, String), String)> {
+        let mut found = Vec::new();
+        for flow in &self.report.flows {
+            let Some(driver) = &flow.login_driver else { continue };
+            for FlowLink { link, server, .. } in self.links_of(flow) {
+                let node = if link.a == "client" { link.b } else { link.a };
+                found.push(((node, self.on_link(flow, server).client.to_string()), driver.clone()));
+            }
+        }
+        found
+    }
+
     /// Who it was that spoke cleartext.
     pub(super) fn cleartext_clients(
         &self,

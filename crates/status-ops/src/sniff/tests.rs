@@ -163,6 +163,7 @@ fn flow(client: &str, server: &str, tls: bool) -> Flow {
         saw_start: false,
         no_session: None,
         login_user: None,
+        login_driver: None,
         ab: way(200),
         ba: way(300),
     }

@@ -172,8 +172,8 @@ fn certificates_and_the_ca_are_replaced(lab: &RealLab) {
 /// An application that uses a driver of somebody else, in cleartext, is found with the lines for that driver. MariaDB does not tell drivers
 /// where its performance schema is off.
 fn an_owner_is_told_what_to_write(lab: &RealLab) {
-    lab.now("an application in cleartext again, with another driver");
-    let address = lab.file().node("n5").expect("a node").address;
+    lab.now("an application in cleartext again, with another driver, of a server that keeps no performance schema");
+    let address = lab.file().node("n7").expect("a node").address;
     let login = lab.dir.join("app.cnf");
     let asks = format!(
         "while :; do mariadb --defaults-file={} --protocol=tcp --skip-ssl -h {address} -e 'SELECT SLEEP(0.2)' || exit; done",
