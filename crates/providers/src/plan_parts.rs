@@ -169,7 +169,7 @@ pub fn client_trust_gate<'d>(drafts: impl Iterator<Item = &'d NodeDraft>, builde
     let Some(ca) = drafts.iter().find_map(|draft| draft.clients.wish.clone()) else { return };
     let nodes = drafts.iter().map(|draft| draft.name.clone()).collect();
     let title =
-        "check that each server takes a client's certificate, and no Galera node takes it for a member's";
+        "check that certificates of clients are taken from clients, and by no Galera node from a member";
     let step = builder.add(
         "E5t.look".into(),
         "client-trust-gate",

@@ -202,10 +202,13 @@ fn client(global: &Global, args: &ClientArgs) -> Result<u8, OpsError> {
     );
     show::out(&format!("      {}", client_certs::require(&account, &requires.subject, &requires.issuer)));
     show::out("");
-    show::out("the client, in its option file:");
+    show::out("the client, in its option file, with the paths that they have there:");
     for (key, path) in [("ssl-ca", &made.servers_ca), ("ssl-cert", &made.cert), ("ssl-key", &made.key)] {
         show::out(&format!("  {key}={}", path.display()));
     }
+    show::out(
+        "  # and it verifies the server: ssl-mode=VERIFY_IDENTITY (mysql), ssl-verify-server-cert (mariadb)",
+    );
     Ok(0)
 }
 
@@ -225,13 +228,20 @@ fn revoke(global: &Global, args: &RevokeArgs) -> Result<u8, OpsError> {
     }
     for taker in &takers.accounts {
         let servers: Vec<String> = taker.servers.iter().map(ToString::to_string).collect();
-        let all = if taker.takes_all { "; it names no subject, so it takes every certificate" } else { "" };
-        show::out(&format!("  {} on {}{all}", taker.account, servers.join(", ")));
-        show::out(&format!(
-            "    {}",
-            client_certs::require(&taker.account, &revoked.next_subject, &of.issuer)
-        ));
-        show::out(&format!("    or, to let nobody in: ALTER USER {} ACCOUNT LOCK;", taker.account));
+        let name = &taker.account;
+        if taker.takes_all {
+            show::out(&format!(
+                "  {name} on {}; it names no subject, so it takes every certificate",
+                servers.join(", ")
+            ));
+            show::out(&format!(
+                "    name the one that is its own: ALTER USER {name} REQUIRE SUBJECT '...' AND ISSUER '...';"
+            ));
+        } else {
+            show::out(&format!("  {name} on {}", servers.join(", ")));
+            show::out(&format!("    {}", client_certs::require(name, &revoked.next_subject, &of.issuer)));
+        }
+        show::out(&format!("    or, to let nobody in: ALTER USER {name} ACCOUNT LOCK;"));
     }
     if !takers.accounts.is_empty() {
         show::out("");

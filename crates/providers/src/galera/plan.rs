@@ -339,6 +339,7 @@ fn enable(
             let title = match (galera, clients) {
                 (true, true) => "accepts cleartext and TLS from nodes, offers TLS to clients; restart",
                 (true, false) => "accepts cleartext and TLS from nodes; restart",
+                _ if offer_before.cert == draft.ssl_cert => "judges clients by client-ca.pem; restart",
                 _ => "offers TLS to clients; restart",
             };
             round(builder, "E2", draft, edits, before, offer_before, clients, title)?;

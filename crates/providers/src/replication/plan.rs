@@ -438,6 +438,9 @@ fn sources_elsewhere_serve_ours(
     Ok(())
 }
 
+/// What changes where a server serves its certificate already.
+const TAKES_CLIENTS: &str = "judges clients by client-ca.pem";
+
 /// One server offers the certificate of its own to clients, or none: live where it can, else by a restart.
 fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), PlanError> {
     let edits = if on { draft.offer_tls() } else { draft.offer_no_tls() };
@@ -453,12 +456,14 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
             key: draft.path(KEY_FILE),
         };
         let no_op = edit.is_no_op() && before == files;
+        let is_served = before.cert == files.cert && before.ca != files.ca;
+        let what = if is_served { TAKES_CLIENTS } else { "serves its certificate to clients" };
         let sql: Vec<String> =
             server::replication::set_tls_files(&files).into_iter().map(|sql| format!("{sql};")).collect();
         let step = builder.add(
             format!("{prefix}.{name}"),
             "live-files",
-            format!("{name} serves its certificate to clients, without a restart"),
+            format!("{name} {what}, without a restart"),
             vec![name.clone()],
             LiveFilesParams { edit, before, after: files },
         );
@@ -469,7 +474,11 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
         let (before, ca_before) = (draft.ssl_cert.clone(), draft.ssl_ca.clone());
         let ca_after = if on { draft.path(draft.ca_of_clients()) } else { String::new() };
         let no_op = edit.is_no_op() && before == after && ca_before == ca_after;
-        let what = if on { "offers TLS to clients" } else { "offers no TLS to clients" };
+        let what = match on {
+            true if before == after && ca_before != ca_after => TAKES_CLIENTS,
+            true => "offers TLS to clients",
+            false => "offers no TLS to clients",
+        };
         let step = builder.add(
             format!("{prefix}.{name}"),
             "restart",
