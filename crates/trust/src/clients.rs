@@ -351,3 +351,126 @@ fn oneline(name: &X509NameRef) -> Result<String> {
     }
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{chain_ok, client_chain_ok};
+    use std::os::unix::fs::PermissionsExt;
+
+    const NOW: i64 = 1_795_219_200;
+
+    fn made(dir: &Path) -> (Clients, Ca) {
+        let clients = Clients::of(dir);
+        let ca = clients.open_or_make("shop", &"a passphrase".to_owned().into(), NOW).expect("made");
+        (clients, ca)
+    }
+
+    fn issue(clients: &Clients, ca: &Ca, name: &str) -> ClientLeaf {
+        clients.issue(ca, name, 30, KeyKind::EcP256, NOW).expect("issued")
+    }
+
+    #[test]
+    fn a_certificate_is_a_clients_and_no_servers_and_is_noted_without_its_key() {
+        let dir = tempfile::tempdir().expect("a directory can be made");
+        assert_eq!(Clients::of(dir.path()).ca_pem().expect("none"), None);
+        let (clients, ca) = made(dir.path());
+        let one = issue(&clients, &ca, "app");
+        assert_eq!(
+            one.requires,
+            ClientSubject { subject: "/CN=app".into(), issuer: "/CN=sealion client CA of shop".into() }
+        );
+        let (leaf, trusted) = (one.leaf.cert_pem.as_bytes(), ca.cert_pem());
+        client_chain_ok(leaf, trusted.as_bytes(), NOW).expect("a client's");
+        let error = chain_ok(leaf, trusted.as_bytes(), NOW).expect_err("no server's");
+        assert!(matches!(error, TrustError::WrongPurpose { .. }), "{error}");
+        let record = clients.dir().join(ISSUED).join(format!("{}.pem", one.serial_hex));
+        assert_eq!(fs::read_to_string(&record).expect("noted"), one.leaf.cert_pem);
+        assert_eq!(fs::metadata(clients.dir()).expect("there").permissions().mode() & 0o777, 0o700);
+        // It is the same CA the next time.
+        assert_eq!(made(dir.path()).1.cert_pem(), trusted);
+        // A name of the inventory that a server would escape.
+        let other = tempfile::tempdir().expect("a directory can be made");
+        let ca = Clients::of(other.path())
+            .open_or_make("bj\u{f6}rn's", &"p".to_owned().into(), NOW)
+            .expect("made");
+        let one = issue(&Clients::of(other.path()), &ca, "app");
+        assert_eq!(one.requires.issuer, "/CN=sealion client CA of bj-rn-s");
+    }
+
+    #[test]
+    fn what_is_revoked_has_a_subject_that_no_later_certificate_has() {
+        let dir = tempfile::tempdir().expect("a directory can be made");
+        let (clients, ca) = made(dir.path());
+        let (first, second) = (issue(&clients, &ca, "app"), issue(&clients, &ca, "app"));
+        assert_eq!(first.requires, second.requires, "both are taken while one replaces the other");
+        let other = issue(&clients, &ca, "other");
+        let revoke = |which: &str| clients.revoke(dir.path(), which);
+        let revoked = revoke(&first.serial_hex.to_lowercase()).expect("by its serial");
+        assert_eq!(revoked.serials.len(), 2);
+        assert_eq!((revoked.requires, revoked.next_subject.as_str()), (first.requires.clone(), "/CN=app G2"));
+        assert_eq!(issue(&clients, &ca, "app").requires.subject, "/CN=app G2");
+        assert_eq!(issue(&clients, &ca, "other").requires, other.requires);
+        assert_eq!(revoke("app").expect("by its name").next_subject, "/CN=app G3");
+        // By its file, also where its record is lost; twice is once.
+        let file = dir.path().join("other.pem");
+        fs::write(&file, &other.leaf.cert_pem).expect("ours");
+        fs::remove_dir_all(clients.dir().join(ISSUED)).expect("ours");
+        for _ in 0..2 {
+            let revoked = revoke(file.to_str().expect("text")).expect("by its file");
+            assert_eq!(
+                (revoked.serials, revoked.next_subject),
+                (vec![other.serial_hex.clone()], "/CN=other G2".into())
+            );
+        }
+        let error = revoke("app").expect_err("there is none that is not revoked").to_string();
+        assert!(error.contains("no certificate of \"app\" to revoke"), "{error}");
+    }
+
+    #[test]
+    fn a_server_s_certificate_and_a_strangers_are_not_revoked() {
+        let dir = tempfile::tempdir().expect("a directory can be made");
+        let (clients, _) = made(dir.path());
+        let of = |name: &str| {
+            let spec = CaSpec { common_name: name.into(), valid_days: 30, key: KeyKind::EcP256 };
+            Ca::create(&spec, NOW).expect("made")
+        };
+        let leaf_of = |ca: &Ca| {
+            let spec = LeafSpec {
+                common_name: "db1".into(),
+                dns: vec![],
+                ips: vec![],
+                valid_days: 20,
+                key: KeyKind::EcP256,
+                not_before_unix: None,
+                not_after_unix: None,
+            };
+            let file = dir.path().join("leaf.pem");
+            fs::write(&file, ca.issue(&spec, NOW).expect("issued").cert_pem).expect("ours");
+            file.display().to_string()
+        };
+        let cluster = of("sealion CA of shop");
+        fs::write(dir.path().join(CA_CERT_FILE), cluster.cert_pem()).expect("ours");
+        let error = clients.revoke(dir.path(), &leaf_of(&cluster)).expect_err("a server's").to_string();
+        assert!(error.contains("sealion rotate ca"), "{error}");
+        let error =
+            clients.revoke(dir.path(), &leaf_of(&of("another"))).expect_err("a stranger's").to_string();
+        assert!(error.contains("its issuer is CN=another"), "{error}");
+        // Of the same name, and another key.
+        let twin = of("sealion client CA of shop");
+        let error = clients.revoke(dir.path(), &leaf_of(&twin)).expect_err("a stranger's").to_string();
+        assert!(error.contains("is no certificate of the CA of clients"), "{error}");
+        assert!(!clients.dir().join(REVOKED).exists());
+    }
+
+    #[test]
+    fn names_stand_in_a_file_name_and_in_a_statement() {
+        let long = "a".repeat(NAME_BYTES_MAX + 1);
+        for bad in ["", ".", "../x", "a b", "a/b", "-a", "a'b", "\u{e4}", "app G2", &long] {
+            assert!(matches!(check_name(bad), Err(TrustError::Usage { .. })), "{bad:?}");
+        }
+        for good in ["app", "_x", "shop.app-1", &long[1..]] {
+            check_name(good).expect(good);
+        }
+    }
+}
