@@ -8,8 +8,8 @@ use server::{Channel, NodeSpec, ThreadState, Trust};
 use super::other_ports;
 use crate::files::{CA_FILE, CERT_FILE, CLIENT_CA_FILE, KEY_FILE};
 use crate::preflight::{
-    Check, NOUNS, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
-    service_commands, tls_library, trust_files, unreadable_options,
+    Check, NOUNS, Problem, Seen, client_cas, clocks, command_line, elsewhere, managed, not_answering, place,
+    problem, service_commands, tls_library, trust_files, unreadable_options,
 };
 use crate::world::World;
 
@@ -28,6 +28,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("own-settings", own_settings),
     ("place", place::check),
     ("trust-files", trust_files::check),
+    ("client-cas", client_cas::check),
     ("clocks", clocks::check),
     ("tls-library", tls_library::check),
 ];

@@ -1,11 +1,12 @@
 //! Certificates of clients, in the simulated world: servers take them from clients, no Galera node takes them for a member's, and neither a rotation nor a
 //! kill loses the CA that signs them.
 
-use change::Direction;
+use change::{Direction, Outcome};
+use change_ops::gates::Gates;
 use model::{Change, Noun, Verb};
 use server::node::{CA_FILE, CLIENT_CA_FILE};
 use testbed::sim::process::Server;
-use testbed::sim::{Fault, Operator, Rig, World};
+use testbed::sim::{End, Fault, Operator, Rig, World};
 use trust::{Clients, KeyKind};
 
 use crate::kill_matrix::{BOTH, check_some, seed};
@@ -193,26 +194,99 @@ fn disable_takes_the_file_away_and_its_undo_brings_it_back() {
     }
 }
 
+/// Somebody puts the CA of clients where members are judged, and the node reads that.
+fn spoil(rig: &Rig) {
+    let ca = clients_of(rig).ca_pem().expect("readable").expect("made");
+    let mut world = rig.shared.borrow_mut();
+    let path = world.servers[1].spec.tls_dir.join(CA_FILE);
+    let entry = world.servers[1].disk.entries.get_mut(&path).expect("placed");
+    entry.bytes.as_mut().expect("a file").extend_from_slice(ca.as_bytes());
+    world.reload(1).expect("it reads it");
+}
+
 #[test]
 fn a_member_that_would_take_a_client_for_a_member_stops_the_change() {
+    let base = galera();
+    let change = enable(&base);
+    must(&base, &change);
+    let cert = client(&base, "app");
+
+    // Before.
+    let rig = base.fork(seed());
+    spoil(&rig);
+    let refused = Operator::new(&rig, "root@db1").plan(&change).expect_err("refused").to_string();
+    assert!(refused.contains("the CA of clients is in /etc/mysql/sealion/ca.pem"), "{refused}");
+
+    // On the way, after its own restart.
+    let rig = base.fork(seed());
+    let mut operator = Operator::new(&rig, "root@db1");
+    operator.gates(Gates { stop_after: Some("E2.n1".into()), ..Gates::default() });
+    let held = operator.apply(&operator.plan(&change).expect("a plan"));
+    assert!(matches!(held, End::Outcome(Outcome::Held { .. })), "{held:?}");
+    spoil(&rig);
+    assert!(taken(&rig, &cert)[1].1, "the trap is set");
+    operator.gates(Gates::default());
+    let text = operator.go_on(None).text();
+    assert!(text.contains("n2 takes a client's certificate for a member's"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_kept_or_shown_at_the_end_is_refused_before_the_first_step() {
     let rig = galera();
     let change = enable(&rig);
+    client(&rig, "app");
+    let key = clients_of(&rig).dir().join("ca-key.pem");
+    let aside = key.with_extension("aside");
+    std::fs::rename(&key, &aside).expect("ours");
+    let refused =
+        |change: &Change| Operator::new(&rig, "root@db1").plan(change).expect_err("refused").to_string();
+    let text = refused(&change);
+    assert!(text.contains("the CA of clients in ") && text.contains("cannot be used"), "{text}");
+    std::fs::rename(&aside, &key).expect("ours");
     must(&rig, &change);
+    // Without the note a rotation would leave the file as it is, and shut out servers of the next CA.
+    let noted = std::path::Path::new("/var/lib/sealion/client-ca.pem");
+    rig.shared.borrow_mut().servers[2].disk.entries.remove(noted).expect("it is noted");
+    let text = refused(&Change::new(Verb::Rotate, [Noun::Ca]));
+    assert!(text.contains("n3: it is not known which CA of clients"), "{text}");
+    must(&rig, &change);
+    must(&rig, &Change::new(Verb::Rotate, [Noun::Ca]));
+}
+
+#[test]
+fn all_parts_of_an_estate_take_clients_and_one_look_is_at_all_of_them() {
+    let rig = Rig::on(World::estate(seed()));
     let cert = client(&rig, "app");
-    let ca = clients_of(&rig).ca_pem().expect("readable").expect("made");
-    {
-        // Somebody has put it where members are judged, and that was read.
-        let mut world = rig.shared.borrow_mut();
-        let path = world.servers[1].spec.tls_dir.join(CA_FILE);
-        let entry = world.servers[1].disk.entries.get_mut(&path).expect("placed");
-        entry.bytes.as_mut().expect("a file").extend_from_slice(ca.as_bytes());
-        world.reload(1).expect("it reads it");
-    }
-    assert!(taken(&rig, &cert)[1].1, "the trap is set");
+    let change = Change::new(Verb::Enable, [Noun::Galera, Noun::Sst, Noun::Replication, Noun::Clients]);
+    let plan = Operator::new(&rig, "root@db1").plan(&change).expect("a plan");
+    let looks: Vec<_> = plan.steps.iter().filter(|step| step.kind == "client-trust-gate").collect();
+    assert_eq!(looks.iter().map(|step| step.nodes.len()).collect::<Vec<_>>(), [rig.inventory.len()]);
+    must(&rig, &change);
+    assert_eq!(taken(&rig, &cert), all(&rig, AS_A_CLIENT));
+    must(&rig, &Change::new(Verb::Rotate, [Noun::Ca]));
+    assert_eq!(taken(&rig, &cert), all(&rig, AS_A_CLIENT));
+    assert!(
+        taken(&rig, &own_leaf(&rig)).iter().all(|(client, _)| *client),
+        "a server of any part is a client of any other"
+    );
+}
+
+#[test]
+fn a_server_that_joins_takes_clients_as_the_others_do() {
+    let mut rig = Rig::on(World::with_spare(seed(), 3));
+    rig.inventory.pop();
+    let cert = client(&rig, "app");
+    must(&rig, &Change::new(Verb::Enable, Noun::ALL));
+    rig.inventory.push(3);
     let operator = Operator::new(&rig, "root@db1");
-    let end = operator.apply(&operator.plan(&change).expect("a plan"));
-    let text = end.text();
-    assert!(text.contains("n2 takes a client's certificate for a member's"), "{text}");
+    let plan = operator.plan(&Change::join("n4".into())).expect("a plan");
+    assert!(operator.apply(&plan).is_complete());
+    settled(&rig);
+    assert_eq!(taken(&rig, &cert), all(&rig, AS_A_CLIENT));
+    assert!(operator.go_on(Some(Direction::Back)).is_complete());
+    let world = rig.shared.borrow();
+    let spare = world.servers.last().expect("there is one");
+    assert!(spare.disk.text("/etc/mysql/sealion/client-ca.pem").is_none());
 }
 
 #[test]
