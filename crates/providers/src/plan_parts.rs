@@ -159,7 +159,11 @@ pub fn client_trust(prefix: &str, draft: &NodeDraft, builder: &mut Builder) {
     };
     step.shell = draft.by_hand(
         &[],
-        vec![line, "# where ssl_ca names it: FLUSH SSL (MariaDB), ALTER INSTANCE RELOAD TLS (MySQL)".into()],
+        vec![
+            line,
+            format!("chmod 0644 {own}"),
+            "# where ssl_ca names it: FLUSH SSL (MariaDB), ALTER INSTANCE RELOAD TLS (MySQL)".into(),
+        ],
     );
 }
 

@@ -299,23 +299,23 @@ fn transfers_without_a_ca_of_their_own_are_not_judged_by_the_one_of_clients() {
 }
 
 /// Served already, so that the new steps and the restarts behind them are all there is.
-fn learns_it(rig: Rig) -> (Rig, Change) {
-    let change = enable(&rig);
-    must(&rig, &change);
-    client(&rig, "app");
+fn learns_it(rig: &Rig) -> (Rig, Change) {
+    let change = enable(rig);
+    must(rig, &change);
+    client(rig, "app");
     (rig.fork(seed()), change)
 }
 
 #[test]
 fn trust_in_clients_survives_kills_in_a_cluster() {
-    let (rig, change) = learns_it(galera());
+    let (rig, change) = learns_it(&galera());
     check_some(&rig, &change, &KILLS, &BOTH, 5);
 }
 
 #[test]
 fn trust_in_clients_survives_kills_beside_channels() {
     for rig in [mariadb(), mysql()] {
-        let (rig, change) = learns_it(rig);
+        let (rig, change) = learns_it(&rig);
         check_some(&rig, &change, &KILLS, &BOTH, 3);
     }
 }
