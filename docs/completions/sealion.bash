@@ -439,11 +439,17 @@ _sealion() {
             sealion__subcmd__help__subcmd__status,rest)
                 cmd="sealion__subcmd__help__subcmd__status__subcmd__rest"
                 ;;
+            sealion__subcmd__help__subcmd__trust,client)
+                cmd="sealion__subcmd__help__subcmd__trust__subcmd__client"
+                ;;
             sealion__subcmd__help__subcmd__trust,csr)
                 cmd="sealion__subcmd__help__subcmd__trust__subcmd__csr"
                 ;;
             sealion__subcmd__help__subcmd__trust,import)
                 cmd="sealion__subcmd__help__subcmd__trust__subcmd__import"
+                ;;
+            sealion__subcmd__help__subcmd__trust,revoke)
+                cmd="sealion__subcmd__help__subcmd__trust__subcmd__revoke"
                 ;;
             sealion__subcmd__lab,alive)
                 cmd="sealion__subcmd__lab__subcmd__alive"
@@ -613,6 +619,9 @@ _sealion() {
             sealion__subcmd__status__subcmd__help,rest)
                 cmd="sealion__subcmd__status__subcmd__help__subcmd__rest"
                 ;;
+            sealion__subcmd__trust,client)
+                cmd="sealion__subcmd__trust__subcmd__client"
+                ;;
             sealion__subcmd__trust,csr)
                 cmd="sealion__subcmd__trust__subcmd__csr"
                 ;;
@@ -622,6 +631,12 @@ _sealion() {
             sealion__subcmd__trust,import)
                 cmd="sealion__subcmd__trust__subcmd__import"
                 ;;
+            sealion__subcmd__trust,revoke)
+                cmd="sealion__subcmd__trust__subcmd__revoke"
+                ;;
+            sealion__subcmd__trust__subcmd__help,client)
+                cmd="sealion__subcmd__trust__subcmd__help__subcmd__client"
+                ;;
             sealion__subcmd__trust__subcmd__help,csr)
                 cmd="sealion__subcmd__trust__subcmd__help__subcmd__csr"
                 ;;
@@ -630,6 +645,9 @@ _sealion() {
                 ;;
             sealion__subcmd__trust__subcmd__help,import)
                 cmd="sealion__subcmd__trust__subcmd__help__subcmd__import"
+                ;;
+            sealion__subcmd__trust__subcmd__help,revoke)
+                cmd="sealion__subcmd__trust__subcmd__help__subcmd__revoke"
                 ;;
             *)
                 ;;
@@ -3790,8 +3808,22 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__trust)
-            opts="csr import"
+            opts="csr import client revoke"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__trust__subcmd__client)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -3818,6 +3850,20 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__trust__subcmd__import)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__trust__subcmd__revoke)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -6354,12 +6400,62 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__trust)
-            opts="-v -h --inventory --format --color --verbose --help csr import help"
+            opts="-v -h --inventory --format --color --verbose --help csr import client revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__trust__subcmd__client)
+            opts="-b -v -h --out --days --account --bits --ca-passphrase-file --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --account)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bits)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca-passphrase-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --inventory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -6422,8 +6518,22 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__trust__subcmd__help)
-            opts="csr import help"
+            opts="csr import client revoke help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__trust__subcmd__help__subcmd__client)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -6477,6 +6587,20 @@ _sealion() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sealion__subcmd__trust__subcmd__help__subcmd__revoke)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sealion__subcmd__trust__subcmd__import)
             opts="-v -h --ca --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -6488,6 +6612,32 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__trust__subcmd__revoke)
+            opts="-v -h --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --inventory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -623,8 +623,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l skip-openssl-
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import help" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import help" -l format -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -l format -r -f -a "table\t''
 json\t''
 line\t''
 diff\t''
@@ -636,14 +636,16 @@ sarif\t''
 junit\t''
 prometheus\t''
 html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import help" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import help" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import help" -f -a "csr" -d 'Make keys for the servers, and requests for their certificates'
-complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import help" -f -a "import" -d 'Take the certificates that a CA has made of these requests'
-complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -f -a "csr" -d 'Make keys for the servers, and requests for their certificates'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -f -a "import" -d 'Take the certificates that a CA has made of these requests'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -f -a "client" -d 'Make a key and a certificate for an application'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -f -a "revoke" -d 'Revoke an application\'s certificate'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from csr" -l out -d 'Directory for the requests; default: the current one' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from csr" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from csr" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
@@ -685,8 +687,51 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l out -d 'Directory for NAME-key.pem and NAME-cert.pem; default: the current one' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l days -d 'Validity in days, not longer than the CA of clients' -r
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l account -d 'Its account, for the statement that is printed; default: NAME@%' -r
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -s b -l bits -d 'Use an RSA key of this size, not ECDSA P-256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from revoke" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from revoke" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from revoke" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from revoke" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from help" -f -a "csr" -d 'Make keys for the servers, and requests for their certificates'
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from help" -f -a "import" -d 'Take the certificates that a CA has made of these requests'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from help" -f -a "client" -d 'Make a key and a certificate for an application'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from help" -f -a "revoke" -d 'Revoke an application\'s certificate'
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
@@ -1968,6 +2013,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from status" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "csr" -d 'Make keys for the servers, and requests for their certificates'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "import" -d 'Take the certificates that a CA has made of these requests'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "client" -d 'Make a key and a certificate for an application'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "revoke" -d 'Revoke an application\'s certificate'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "list" -d 'List the workloads and the experiments'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "prepare" -d 'Create and fill the tables of the workloads, in a schema of their own'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "load" -d 'Measure one workload once'

@@ -2,6 +2,7 @@
 //! journals. Start reading at [`roll`].
 
 pub mod access;
+pub mod client_certs;
 mod copies;
 pub mod draft;
 pub mod gates;

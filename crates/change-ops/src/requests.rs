@@ -92,7 +92,7 @@ fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, OpsError> {
 }
 
 /// What a person gave is refused with all its words; the rest is not theirs.
-fn of_trust(error: TrustError) -> OpsError {
+pub(crate) fn of_trust(error: TrustError) -> OpsError {
     match error {
         TrustError::Usage { what, why, next } => OpsError::usage(what, why, next),
         TrustError::Bug(_) => OpsError::internal("the certificates cannot be read", error),

@@ -9,7 +9,7 @@ use server::options::Setting;
 
 use crate::by_hand;
 use crate::edit::{Edit, FileEdit, Form, redacted_diff};
-use crate::files::{self, CA_FILE, CERT_FILE, KEY_FILE};
+use crate::files::{self, CA_FILE, CERT_FILE, CLIENT_CA_FILE, KEY_FILE};
 use crate::needs;
 use crate::plan::{PlanError, refuse};
 use crate::world::World;
@@ -42,7 +42,30 @@ pub struct NodeDraft {
     member: MemberDraft,
     pub group: String,
     pub ssl_cert: String,
+    pub ssl_ca: String,
+    pub clients: ClientCas,
     pub view: NodeView,
+}
+
+/// The CA of clients that it is to trust, and what it was told of one before.
+pub struct ClientCas {
+    /// PEM.
+    pub wish: Option<String>,
+    /// As [`files::client_ca`] has it.
+    pub noted: Option<String>,
+    /// What lies there follows from that.
+    pub is_kept: bool,
+}
+
+impl ClientCas {
+    /// For what a plan is made; nothing where clients have no CA.
+    pub fn state(&self) -> String {
+        let parts = [("wished", &self.wish), ("noted", &self.noted)];
+        let of = |(word, pem): (&str, &Option<String>)| {
+            pem.as_ref().map(|pem| format!("  clients' CA {word} {}\n", crate::edit::hash(pem.as_bytes())))
+        };
+        parts.into_iter().filter_map(of).collect()
+    }
 }
 
 impl Deref for NodeDraft {
@@ -56,6 +79,13 @@ impl DerefMut for NodeDraft {
     fn deref_mut(&mut self) -> &mut MemberDraft {
         &mut self.member
     }
+}
+
+/// `ssl_cert` and `ssl_ca` of a server; empty is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    pub cert: String,
+    pub ca: String,
 }
 
 /// One change of the file, with what a step says of it.
@@ -102,10 +132,21 @@ impl NodeDraft {
                 ))
             })?
             .clone();
+        let member = MemberDraft::of(world, name, &setting.file, Form::Options)?;
+        let wish = trust::Clients::of(&world.authority.dir).ca_pem().map_err(refuse)?;
+        let node = world.member(name).map_err(refuse)?;
+        let noted = files::client_ca(node).map_err(refuse)?;
+        let clients = ClientCas {
+            wish,
+            noted: noted.map(|pem| String::from_utf8_lossy(&pem).into_owned()),
+            is_kept: files::client_cas_are_kept(node).map_err(refuse)?,
+        };
         let draft = Self {
-            member: MemberDraft::of(world, name, &setting.file, Form::Options)?,
+            member,
             group: setting.group.clone(),
             ssl_cert: view.variable("ssl_cert").unwrap_or("").to_owned(),
+            ssl_ca: view.variable("ssl_ca").unwrap_or("").to_owned(),
+            clients,
             view,
         };
         Ok((draft, setting))
@@ -126,9 +167,26 @@ impl NodeDraft {
 
     /// The edits with which clients are offered the certificate of its own.
     pub fn offer_tls(&self) -> Vec<Edit> {
-        [("ssl_ca", CA_FILE), ("ssl_cert", CERT_FILE), ("ssl_key", KEY_FILE)]
+        [("ssl_ca", self.ca_of_clients()), ("ssl_cert", CERT_FILE), ("ssl_key", KEY_FILE)]
             .map(|(key, file)| self.set(key, self.path(file)))
             .to_vec()
+    }
+
+    /// Whether clients have, or had, a CA of their own there: the path stays, so that no later change of what it holds needs a restart.
+    pub fn has_client_cas(&self) -> bool {
+        self.clients.wish.is_some()
+            || self.clients.noted.is_some()
+            || self.ssl_ca == self.path(CLIENT_CA_FILE)
+    }
+
+    /// The file that `ssl_ca` is to name.
+    pub fn ca_of_clients(&self) -> &'static str {
+        if self.has_client_cas() { CLIENT_CA_FILE } else { CA_FILE }
+    }
+
+    /// What clients are shown, and judged by.
+    pub fn offer(&self) -> Offer {
+        Offer { cert: self.ssl_cert.clone(), ca: self.ssl_ca.clone() }
     }
 
     pub fn offer_no_tls(&self) -> Vec<Edit> {

@@ -11,7 +11,7 @@ use server::arbitrator::owner_file;
 use server::{NodeSpec, WriteMember};
 use trust::{KeyKind, LeafSpec, Signer};
 
-pub use server::node::{CA_FILE, CERT_FILE, KEY_FILE};
+pub use server::node::{CA_FILE, CERT_FILE, CLIENT_CA_FILE, KEY_FILE};
 
 use crate::edit::hash;
 use crate::preflight::clocks;
@@ -188,8 +188,64 @@ pub fn finish_placing(node: &mut dyn WriteMember) -> Result<(), StepError> {
                 .ok_or_else(|| fail(format!("{} is gone", from.join(name).display())))?;
             host.write(&dir.join(name), &bytes, Some(mode), owner).map_err(fail)?;
         }
+        keep_client_cas(node)?;
     }
     discard_incoming(node)
+}
+
+/// The clients' CA that a node is to trust beside the CAs of [`CA_FILE`], as it was noted there: empty for none. `None`: there is no
+/// [`CLIENT_CA_FILE`] to keep.
+pub fn client_ca(node: &dyn WriteMember) -> Result<Option<Vec<u8>>, StepError> {
+    node.host().read(&node.spec().state_dir.join(CLIENT_CA_FILE), PEM_BYTES_MAX).map_err(fail)
+}
+
+/// What [`CLIENT_CA_FILE`] is to hold, by the note and by what servers trust now; `None`: there is to be none.
+fn client_cas(node: &dyn WriteMember) -> Result<Option<Vec<u8>>, StepError> {
+    let Some(of_clients) = client_ca(node)? else { return Ok(None) };
+    let path = node.spec().tls_dir.join(CA_FILE);
+    let Some(mut all) = node.host().read(&path, PEM_BYTES_MAX).map_err(fail)? else { return Ok(None) };
+    if !of_clients.is_empty() {
+        if !all.ends_with(b"\n") {
+            all.push(b'\n');
+        }
+        all.extend_from_slice(&of_clients);
+    }
+    Ok(Some(all))
+}
+
+/// Whether [`CLIENT_CA_FILE`] is as the note and [`CA_FILE`] have it.
+pub fn client_cas_are_kept(node: &dyn WriteMember) -> Result<bool, StepError> {
+    let path = node.spec().tls_dir.join(CLIENT_CA_FILE);
+    Ok(node.host().read(&path, PEM_BYTES_MAX).map_err(fail)? == client_cas(node)?)
+}
+
+/// Follows the CAs that the node trusts now, which replicas and applications may show certificates of, too.
+fn keep_client_cas(node: &mut dyn WriteMember) -> Result<(), StepError> {
+    if let Some(all) = client_cas(node)? {
+        let path = node.spec().tls_dir.join(CLIENT_CA_FILE);
+        let owner = node.owner();
+        let host = node.write_host();
+        let group = host.facts(path.parent().unwrap_or(&path)).map_err(fail)?.map(|facts| facts.gid);
+        let owner = owner.map(|(uid, gid)| (uid, group.unwrap_or(gid)));
+        host.write(&path, &all, Some(0o644), owner).map_err(fail)?;
+    }
+    Ok(())
+}
+
+/// Notes which CA of clients the node is to trust, and writes the file that follows from it; with `None`, takes both away. The note
+/// comes first, and goes last: a file without one would be kept by nobody.
+pub fn set_client_ca(node: &mut dyn WriteMember, ca_pem: Option<&[u8]>) -> Result<(), StepError> {
+    let spec = node.spec().clone();
+    let note = spec.state_dir.join(CLIENT_CA_FILE);
+    let host = node.write_host();
+    let Some(ca_pem) = ca_pem else {
+        host.remove(&spec.tls_dir.join(CLIENT_CA_FILE)).map_err(fail)?;
+        return host.remove(&note).map_err(fail);
+    };
+    host.make_dir(&spec.state_dir, 0o700, None)
+        .and_then(|()| host.write(&note, ca_pem, Some(0o600), None))
+        .map_err(fail)?;
+    keep_client_cas(node)
 }
 
 /// Removes the files that sealion placed, by their hashes, and returns which those were. Others are left.
@@ -206,6 +262,11 @@ pub fn remove_placed(node: &mut dyn WriteMember) -> Result<Vec<PathBuf>, StepErr
     if found.iter().all(|(_, is_ours)| *is_ours) {
         host.remove(&spec.state_dir.join(PLACED_FILE)).map_err(fail)?;
     }
+    if client_ca(node)?.is_some() {
+        set_client_ca(node, None)?;
+        removed.push(spec.tls_dir.join(CLIENT_CA_FILE));
+    }
+    let host = node.write_host();
     host.remove_dir(&spec.tls_dir).map_err(fail)?;
     Ok(removed)
 }

@@ -8,10 +8,13 @@ use trust::KeyKind;
 
 use crate::by_hand;
 use crate::draft::{MemberDraft, NodeDraft, PlannedEdit};
-use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::files::{CA_FILE, CERT_FILE, CLIENT_CA_FILE, KEY_FILE};
 use crate::needs;
 use crate::plan::{Builder, PlanError, refuse};
-use crate::steps::{AuthorityParams, ClientsGateParams, ProveParams, RequireParams, RotateParams};
+use crate::steps::{
+    AuthorityParams, ClientTrustGateParams, ClientTrustParams, ClientsGateParams, ProveParams, RequireParams,
+    RotateParams,
+};
 use crate::world::World;
 
 /// What a plan says of users where none of its steps changes anything, or restarts a server.
@@ -124,6 +127,61 @@ pub fn key_and_certificate(world: &World<'_>, prefix: &str, draft: &MemberDraft,
     step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.tls_dir]);
     step.shell =
         by_hand::leaf(&world.authority.dir, draft, world.authority.key, world.authority.leaf_days, false);
+}
+
+/// One server trusts the CA of clients beside the cluster's, in a file that no member is judged by; nothing where clients have none.
+pub fn client_trust(prefix: &str, draft: &NodeDraft, builder: &mut Builder) {
+    if !draft.has_client_cas() {
+        return;
+    }
+    let clients = &draft.clients;
+    let after = Some(clients.wish.clone().unwrap_or_default());
+    let no_op = clients.noted == after && clients.is_kept;
+    let here = draft.path(CLIENT_CA_FILE);
+    let what = if clients.wish.is_some() {
+        "the cluster's CA and the clients'"
+    } else {
+        "no CA of clients any more"
+    };
+    let step = builder.add(
+        format!("{prefix}.{}", draft.name),
+        "client-trust",
+        format!("{} has {what} in {here}", draft.name),
+        vec![draft.name.clone()],
+        ClientTrustParams { before: clients.noted.clone(), after },
+    );
+    step.no_op = no_op;
+    step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.tls_dir]);
+    let (ca, own) = (by_hand::quoted(&draft.path(CA_FILE)), by_hand::quoted(&here));
+    let line = match &clients.wish {
+        Some(pem) => format!("{{ cat {ca}; cat <<'CLIENTS'; }} > {own}\n{}\nCLIENTS", pem.trim_end()),
+        None => format!("cat {ca} > {own}"),
+    };
+    step.shell = draft.by_hand(
+        &[],
+        vec![
+            line,
+            format!("chmod 0644 {own}"),
+            "# where ssl_ca names it: FLUSH SSL (MariaDB), ALTER INSTANCE RELOAD TLS (MySQL)".into(),
+        ],
+    );
+}
+
+/// Certificates of the clients' CA are let in as clients', and as nothing else.
+pub fn client_trust_gate<'d>(drafts: impl Iterator<Item = &'d NodeDraft>, builder: &mut Builder) {
+    let drafts: Vec<&NodeDraft> = drafts.collect();
+    let Some(ca) = drafts.iter().find_map(|draft| draft.clients.wish.clone()) else { return };
+    let nodes = drafts.iter().map(|draft| draft.name.clone()).collect();
+    let title =
+        "check that certificates of clients are taken from clients, and by no Galera node from a member";
+    let step = builder.add(
+        "E5t.look".into(),
+        "client-trust-gate",
+        title.into(),
+        nodes,
+        ClientTrustGateParams { ca },
+    );
+    step.shell = vec![format!("# {title}: openssl s_client -connect HOST:PORT -cert CERT -key KEY")];
 }
 
 /// A CA is made on the way, and goes with the files that it has signed: a change is about it only where it is replaced.

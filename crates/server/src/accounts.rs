@@ -76,6 +76,36 @@ pub struct Account {
     pub is_own: bool,
 }
 
+/// An account that demands a certificate, and of whom; empty: of whomever.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CertificateAccount {
+    pub name: AccountName,
+    pub subject: String,
+    pub issuer: String,
+}
+
+/// Every account that demands a certificate (REQUIRE X509, SUBJECT, ISSUER); one that demands a cipher alone does not.
+///
+/// # Source
+/// `mysql.user` of both flavours. Tried on MariaDB 10.11.19 and MySQL 9.7.4.
+pub fn certificate_accounts(client: &mut Client) -> Result<Vec<CertificateAccount>, NetError> {
+    let rows = client.query(&format!(
+        "SELECT User, Host, ssl_type, CONVERT(x509_subject USING utf8mb4), CONVERT(x509_issuer USING utf8mb4) FROM mysql.user \
+         WHERE ssl_type IN ('X509', 'SPECIFIED') ORDER BY User, Host LIMIT {ACCOUNTS_MAX}"
+    ))?;
+    let of_row = |row: net::RowRef<'_>| {
+        let text = |at| row.at(at).map(std::borrow::Cow::into_owned).unwrap_or_default();
+        let one = CertificateAccount {
+            name: AccountName { user: text(0), host: text(1) },
+            subject: text(3),
+            issuer: text(4),
+        };
+        let demands_one = text(2) == "X509" || !one.subject.is_empty() || !one.issuer.is_empty();
+        demands_one.then_some(one)
+    };
+    Ok(rows.iter().filter_map(of_row).collect())
+}
+
 /// Every account that can log in; roles are none.
 ///
 /// # Source

@@ -83,6 +83,15 @@ impl LiveNode {
         self.machine.host()
     }
 
+    /// Accounts that demand a certificate.
+    ///
+    /// # Errors
+    /// It does not answer, or does not tell them.
+    pub fn certificate_accounts(&mut self) -> Result<Vec<accounts::CertificateAccount>, NodeError> {
+        let mut client = self.connect()?;
+        accounts::certificate_accounts(&mut client).map_err(|error| self.error(&error))
+    }
+
     fn connect(&mut self) -> Result<Client, NodeError> {
         if let Some(queued) = &self.queued {
             if !net::is_greeted(queued.as_fd(), GREETED_AGAIN) {

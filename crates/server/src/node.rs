@@ -20,6 +20,8 @@ use crate::view::NodeView;
 
 /// File names below a node's `tls_dir`. Paths cannot be changed at run time, so they never change.
 pub const CA_FILE: &str = "ca.pem";
+/// What its clients' certificates are judged by, where clients have a CA of their own: [`CA_FILE`], and that CA. No member is judged by it.
+pub const CLIENT_CA_FILE: &str = "client-ca.pem";
 pub const CERT_FILE: &str = "node-cert.pem";
 pub const KEY_FILE: &str = "node-key.pem";
 

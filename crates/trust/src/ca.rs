@@ -199,6 +199,18 @@ impl Ca {
     /// # Errors
     /// [`TrustError::Usage`] for a specification outside of its limits, and if the CA itself is over.
     pub fn issue(&self, spec: &LeafSpec, now_unix: i64) -> Result<Leaf> {
+        self.issue_for(spec, now_unix, true)
+    }
+
+    /// The same for somebody who is a TLS client only: with its certificate nobody is taken for a server.
+    ///
+    /// # Errors
+    /// As [`Ca::issue`].
+    pub fn issue_client(&self, spec: &LeafSpec, now_unix: i64) -> Result<Leaf> {
+        self.issue_for(spec, now_unix, false)
+    }
+
+    fn issue_for(&self, spec: &LeafSpec, now_unix: i64, is_server: bool) -> Result<Leaf> {
         self.check_leaf(spec)?;
         let not_before_unix = spec.not_before_unix.unwrap_or(now_unix - CLOCK_SKEW_S);
         let not_after_unix = match spec.not_after_unix {
@@ -224,7 +236,11 @@ impl Ca {
             key_usage.key_encipherment();
         }
         builder.append_extension(key_usage.build()?)?;
-        builder.append_extension(ExtendedKeyUsage::new().server_auth().client_auth().build()?)?;
+        let mut purposes = ExtendedKeyUsage::new();
+        if is_server {
+            purposes.server_auth();
+        }
+        builder.append_extension(purposes.client_auth().build()?)?;
         let context = builder.x509v3_context(Some(&self.cert), None);
         let mut extensions = vec![
             SubjectKeyIdentifier::new().build(&context)?,

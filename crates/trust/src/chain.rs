@@ -48,7 +48,26 @@ pub fn chain_serves(cert_pem: &[u8], ca_bundle_pem: &[u8], at_unix: i64) -> Resu
     chain_ok_at(cert_pem, ca_bundle_pem, at_unix, Some(LEVEL))
 }
 
+/// Checks it as a server does that is shown it by a client: one for clients only holds, too.
+///
+/// # Errors
+/// As [`chain_ok`].
+pub fn client_chain_ok(cert_pem: &[u8], ca_bundle_pem: &[u8], at_unix: i64) -> Result<()> {
+    holds_as(&[(X509PurposeId::SSL_CLIENT, "client")], cert_pem, ca_bundle_pem, at_unix, None)
+}
+
 fn chain_ok_at(cert_pem: &[u8], ca_bundle_pem: &[u8], at_unix: i64, level: Option<c_int>) -> Result<()> {
+    let both = [(X509PurposeId::SSL_SERVER, "server"), (X509PurposeId::SSL_CLIENT, "client")];
+    holds_as(&both, cert_pem, ca_bundle_pem, at_unix, level)
+}
+
+fn holds_as(
+    roles: &[(X509PurposeId, &'static str)],
+    cert_pem: &[u8],
+    ca_bundle_pem: &[u8],
+    at_unix: i64,
+    level: Option<c_int>,
+) -> Result<()> {
     let mut given = certificates(cert_pem)?.into_iter();
     let leaf =
         given.next().ok_or_else(|| TrustError::NotACertificate { why: "the file is empty".to_owned() })?;
@@ -56,8 +75,8 @@ fn chain_ok_at(cert_pem: &[u8], ca_bundle_pem: &[u8], at_unix: i64, level: Optio
     for certificate in given {
         intermediates.push(certificate)?;
     }
-    for (purpose, role) in [(X509PurposeId::SSL_SERVER, "server"), (X509PurposeId::SSL_CLIENT, "client")] {
-        verify(&leaf, &intermediates, &store(ca_bundle_pem, at_unix, purpose, level)?, role, at_unix)?;
+    for (purpose, role) in roles {
+        verify(&leaf, &intermediates, &store(ca_bundle_pem, at_unix, *purpose, level)?, role, at_unix)?;
     }
     Ok(())
 }

@@ -5,12 +5,13 @@
 //!
 //! Start with [`Ca::create`] and [`Ca::issue`]; [`inspect()`], [`pair_matches`] and [`chain_ok`] judge what others made;
 //! [`file::write_atomically`] puts bytes on disk; [`Rollover`] has the files of a CA and of the one that replaces it, [`bundle`]
-//! what trusts both. Left out: revocation lists, intermediates of our own, key rotation as a procedure (that is a Change, in
+//! what trusts both; [`Clients`] is the CA of clients. Left out: revocation lists, intermediates of our own, key rotation as a procedure (that is a Change, in
 //! `providers`).
 
 pub mod bundle;
 mod ca;
 mod chain;
+mod clients;
 mod der;
 mod elsewhere;
 mod error;
@@ -20,7 +21,8 @@ mod key;
 mod rollover;
 
 pub use ca::{CA_CERT_FILE, CA_KEY_FILE, CLOCK_SKEW_S, Ca, CaSpec, Leaf, LeafSpec, VALID_DAYS_MAX};
-pub use chain::{chain_ok, server_chain_ok, system_bundle};
+pub use chain::{chain_ok, client_chain_ok, server_chain_ok, system_bundle};
+pub use clients::{ClientLeaf, ClientSubject, Clients, Revoked};
 pub use elsewhere::{Elsewhere, Imported, Request, Signer, import, request};
 pub use error::{Result, TrustError};
 pub use inspect::{CertificateInfo, PEM_BYTES_MAX, inspect, inspect_der};

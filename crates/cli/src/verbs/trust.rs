@@ -1,8 +1,9 @@
-//! `sealion trust`: certificates of a company's CA, whose key is not here.
+//! `sealion trust`: certificates of a company's CA, whose key is not here; certificates for clients.
 
 use std::path::{Path, PathBuf};
 
-use change_ops::requests;
+use change_ops::roll::AccountName;
+use change_ops::{client_certs, requests};
 use clap::{Args, Subcommand};
 use model::NodeName;
 use site::{Cluster, OpsError};
@@ -20,6 +21,10 @@ pub enum TrustCommand {
     Csr(CsrArgs),
     /// Take the certificates that a CA has made of these requests
     Import(ImportArgs),
+    /// Make a key and a certificate for an application
+    Client(ClientArgs),
+    /// Revoke an application's certificate
+    Revoke(RevokeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -76,10 +81,65 @@ pub struct ImportArgs {
     pub ca: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "The certificate is signed by a CA of clients, which is made with the first one in `ca_dir/clients`. Servers trust it for clients only: with a
+certificate of it nobody becomes a node of a Galera cluster. They come to trust it by `sealion enable clients`; MySQL without a restart, MariaDB with
+one restart the first time.
+
+An account takes it after the ALTER USER that is printed. A second certificate of the same name has the same subject, so that both are taken until
+the old one ends or is revoked.
+
+Examples:
+  sealion trust client app --out /root/app-tls
+  sealion trust client report --account report@10.0.0.% --days 90"
+)]
+pub struct ClientArgs {
+    /// Name of the application: letters, digits, '.', '_' and '-'
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Directory for NAME-key.pem and NAME-cert.pem; default: the current one
+    #[arg(long, value_name = "DIR", default_value = ".", hide_default_value = true)]
+    pub out: PathBuf,
+    /// Validity in days, not longer than the CA of clients
+    #[arg(long, value_name = "DAYS", default_value_t = 397)]
+    pub days: u32,
+    /// Its account, for the statement that is printed; default: NAME@%
+    #[arg(long, value_name = "USER@HOST")]
+    pub account: Option<AccountName>,
+    /// Use an RSA key of this size, not ECDSA P-256
+    #[arg(short, long, value_name = "BITS", value_parser = rsa_bits)]
+    pub bits: Option<u32>,
+    /// File with the passphrase of the CA key (mode 0600)
+    #[arg(long, value_name = "FILE")]
+    pub ca_passphrase_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "Servers are given no list of revoked certificates (ssl_crl): one that is out of date refuses every client with a certificate, replicas too. A
+certificate is refused because no account requires its subject any more: the next certificate of that name has another subject (/CN=app, then /CN=app G2).
+Until the printed ALTER USER is run, the certificate is still taken. Sessions that are open stay open.
+
+All certificates with the same subject are revoked. The accounts of the servers are read, and those that still take it are named. The certificate of a
+server cannot be revoked: `sealion rotate ca`.
+
+Examples:
+  sealion trust revoke app
+  sealion trust revoke app-cert.pem"
+)]
+pub struct RevokeArgs {
+    /// File with the certificate, its serial, or the name that it was made for
+    #[arg(value_name = "FILE|SERIAL|NAME")]
+    pub which: String,
+}
+
 pub fn trust(global: &Global, command: &TrustCommand) -> Result<u8, OpsError> {
     match command {
         TrustCommand::Csr(args) => csr(global, args),
         TrustCommand::Import(args) => import(global, args),
+        TrustCommand::Client(args) => client(global, args),
+        TrustCommand::Revoke(args) => revoke(global, args),
     }
 }
 
@@ -123,4 +183,75 @@ fn import(global: &Global, args: &ImportArgs) -> Result<u8, OpsError> {
         "next: sealion plan enable; where servers use certificates of this CA already: sealion plan rotate",
     );
     Ok(0)
+}
+
+fn client(global: &Global, args: &ClientArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    let passphrase = cluster.passphrase(args.ca_passphrase_file.as_deref())?;
+    let key = args.bits.map_or(KeyKind::EcP256, |bits| KeyKind::Rsa { bits });
+    let made = client_certs::make(&cluster, &args.name, &args.out, args.days, key, &passphrase)?;
+    let of_name = || AccountName { user: args.name.clone(), host: "%".into() };
+    let account = args.account.clone().unwrap_or_else(of_name);
+    let requires = &made.leaf.requires;
+    let until = report::figures::day(made.leaf.not_after_unix);
+    show::out(&format!("{}  serial {}, valid until {until}", made.cert.display(), made.leaf.serial_hex));
+    show::out(&format!("{}  its key, mode 0600", made.key.display()));
+    show::out("");
+    show::out(
+        "next: sealion plan enable clients    servers come to trust the CA of clients; nothing is to do where they do",
+    );
+    show::out(&format!("      {}", client_certs::require(&account, &requires.subject, &requires.issuer)));
+    show::out("");
+    show::out("the client, in its option file, with the paths that they have there:");
+    for (key, path) in [("ssl-ca", &made.servers_ca), ("ssl-cert", &made.cert), ("ssl-key", &made.key)] {
+        show::out(&format!("  {key}={}", path.display()));
+    }
+    show::out(
+        "  # and it verifies the server: ssl-mode=VERIFY_IDENTITY (mysql), ssl-verify-server-cert (mariadb)",
+    );
+    Ok(0)
+}
+
+fn revoke(global: &Global, args: &RevokeArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    let revoked = client_certs::revoke(&cluster, &args.which)?;
+    let of = &revoked.requires;
+    show::out(&format!("revoked: {}, serial {}", of.subject, revoked.serials.join(", ")));
+    show::out(&format!("the next certificate of {} has the subject {}", revoked.name, revoked.next_subject));
+    let takers = client_certs::takers(&cluster, of);
+    show::out("");
+    if takers.accounts.is_empty() && takers.not_asked.is_empty() {
+        show::out("no account of these servers takes it");
+    }
+    if !takers.accounts.is_empty() {
+        show::out("these accounts take it until they are changed:");
+    }
+    for taker in &takers.accounts {
+        let servers: Vec<String> = taker.servers.iter().map(ToString::to_string).collect();
+        let name = &taker.account;
+        if taker.takes_all {
+            show::out(&format!(
+                "  {name} on {}; it names no subject, so it takes every certificate",
+                servers.join(", ")
+            ));
+            show::out(&format!(
+                "    name the one that is its own: ALTER USER {name} REQUIRE SUBJECT '...' AND ISSUER '...';"
+            ));
+        } else {
+            show::out(&format!("  {name} on {}", servers.join(", ")));
+            show::out(&format!("    {}", client_certs::require(name, &revoked.next_subject, &of.issuer)));
+        }
+        show::out(&format!("    or, to let nobody in: ALTER USER {name} ACCOUNT LOCK;"));
+    }
+    if !takers.accounts.is_empty() {
+        show::out("");
+        show::out(&format!(
+            "next: sealion trust client {}, then the statements; KILL ends sessions that are open",
+            revoked.name
+        ));
+    }
+    for why in &takers.not_asked {
+        show::tell(&format!("not asked who takes it: {why}"));
+    }
+    Ok(if takers.not_asked.is_empty() { 0 } else { 3 })
 }

@@ -14,7 +14,7 @@ use crate::draft::{NodeDraft, PlannedEdit};
 use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
-use crate::plan_parts::{key_and_certificate, privileges, prove, rights};
+use crate::plan_parts::{client_trust, key_and_certificate, privileges, prove, rights};
 use crate::steps::EditParams;
 use crate::world::World;
 
@@ -174,6 +174,9 @@ pub fn plan(world: &mut World<'_>, change: &Change, joiner: &NodeName) -> Result
     let edits = edits(world, joiner, &members, &draft)?;
     let mut builder = Builder::default();
     key_and_certificate(world, "J1", &draft, &mut builder);
+    if members.offer_tls {
+        client_trust("J1t", &draft, &mut builder);
+    }
     let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
     let no_op = edit.is_no_op();
     let step = builder.add(

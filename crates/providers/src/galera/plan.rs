@@ -14,13 +14,14 @@ use super::patience;
 use super::steps::{AgainParams, DistrustParams, GateParams, RoundParams};
 use crate::accounts::{self, AccountsOf};
 use crate::by_hand;
-use crate::draft::{MemberDraft, PlannedEdit};
+use crate::draft::{MemberDraft, Offer, PlannedEdit};
 use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
-    ALREADY_DONE, NO_RESTART, cleartext_after, clients_gate, clients_gate_back, key_files, new_certificate,
-    nothing_to_rotate, only_rotated, privileges, prove, require, requires_tls, retire, rights,
+    ALREADY_DONE, NO_RESTART, cleartext_after, client_trust, client_trust_gate, clients_gate,
+    clients_gate_back, key_files, new_certificate, nothing_to_rotate, only_rotated, privileges, prove,
+    require, requires_tls, retire, rights,
 };
 use crate::preflight::{set_live, trust_files};
 use crate::proxies;
@@ -48,6 +49,7 @@ fn state_hash(
             draft.view.version(),
             draft.view.state_uuid()
         );
+        text += &draft.clients.state();
     }
     for voter in voters {
         text += &format!(
@@ -277,6 +279,11 @@ fn enable(
         let of_voters = voters.iter().filter(|_| galera).map(|voter| &voter.member);
         key_files(world, of_nodes.chain(of_voters), builder);
     }
+    if clients {
+        for draft in drafts.iter() {
+            client_trust("E0t", draft, builder);
+        }
+    }
     if change.has(Noun::Sst) {
         for draft in drafts.iter_mut() {
             let edits = sst_edits(draft);
@@ -310,7 +317,7 @@ fn enable(
     }
     if galera || clients {
         for draft in drafts.iter_mut().rev() {
-            let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
+            let (before, offer_before) = (draft.letter, draft.offer());
             let mut edits = Vec::new();
             if galera && before == 'P' {
                 for (key, file) in
@@ -327,13 +334,15 @@ fn enable(
             if clients {
                 edits.extend(draft.offer_tls());
                 draft.ssl_cert = draft.path(CERT_FILE);
+                draft.ssl_ca = draft.path(draft.ca_of_clients());
             }
             let title = match (galera, clients) {
                 (true, true) => "accepts cleartext and TLS from nodes, offers TLS to clients; restart",
                 (true, false) => "accepts cleartext and TLS from nodes; restart",
+                _ if offer_before.cert == draft.ssl_cert => "judges clients by client-ca.pem; restart",
                 _ => "offers TLS to clients; restart",
             };
-            round(builder, "E2", draft, edits, before, cert_before, clients, title)?;
+            round(builder, "E2", draft, edits, before, offer_before, clients, title)?;
         }
     }
     if galera {
@@ -351,7 +360,7 @@ fn enable(
         let unnamed = gossip::unnamed(world, drafts);
         again(builder, "E3b", (drafts, voters), &unnamed, Way::Up)?;
         for draft in gossip::in_order(drafts, &unnamed, Way::Up) {
-            let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
+            let (before, offer_before) = (draft.letter, draft.offer());
             draft.options.remove("socket.dynamic");
             draft.letter = 'S';
             let edits = if before == 'S' { vec![] } else { vec![draft.set_options()] };
@@ -361,7 +370,7 @@ fn enable(
                 draft,
                 edits,
                 before,
-                cert_before,
+                offer_before,
                 clients,
                 "accepts only TLS from nodes; restart",
             )?;
@@ -390,6 +399,9 @@ fn enable(
                 draft.name,
                 world.advised(change, &[Noun::Clients])
             )));
+        }
+        if clients {
+            client_trust_gate(drafts.iter().map(|draft| &**draft), builder);
         }
         clients_gate(builder);
         for draft in drafts.iter_mut() {
@@ -430,8 +442,7 @@ fn again(
     for draft in told {
         let letter = draft.letter;
         let PlannedEdit { edit, .. } = draft.edit(vec![])?;
-        let round =
-            RoundParams { edit, before: letter, after: letter, ssl_cert_before: None, ssl_cert_after: None };
+        let round = RoundParams::as_it_is(edit, letter);
         let params = AgainParams { on_the_way_back, round: Some(round) };
         let nodes = vec![draft.name.clone()];
         let step =
@@ -464,18 +475,20 @@ fn round(
     draft: &mut Draft,
     edits: Vec<Edit>,
     before: char,
-    cert_before: String,
+    offer_before: Offer,
     clients: bool,
     title: &str,
 ) -> Result<(), PlanError> {
     let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
-    let no_op = edit.is_no_op() && before == draft.letter && cert_before == draft.ssl_cert;
+    let no_op = edit.is_no_op() && before == draft.letter && offer_before == draft.offer();
     let params = RoundParams {
         edit,
         before,
         after: draft.letter,
-        ssl_cert_before: clients.then_some(cert_before),
+        ssl_cert_before: clients.then_some(offer_before.cert),
         ssl_cert_after: clients.then(|| draft.ssl_cert.clone()),
+        ssl_ca_before: clients.then_some(offer_before.ca),
+        ssl_ca_after: clients.then(|| draft.ssl_ca.clone()),
     };
     let step = builder.add(
         format!("{prefix}.{}", draft.name),
@@ -522,7 +535,7 @@ fn disable(
         }
         let unnamed = gossip::unnamed(world, drafts);
         for draft in gossip::in_order(drafts, &unnamed, Way::Down) {
-            let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
+            let (before, offer_before) = (draft.letter, draft.offer());
             let mut edits = vec![];
             if before == 'S' {
                 draft.options.set("socket.ssl", "YES");
@@ -536,7 +549,7 @@ fn disable(
                 draft,
                 edits,
                 before,
-                cert_before,
+                offer_before,
                 clients,
                 "accepts cleartext and TLS from nodes; restart",
             )?;
@@ -556,7 +569,7 @@ fn disable(
     }
     if galera || clients {
         for draft in drafts.iter_mut().rev() {
-            let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
+            let (before, offer_before) = (draft.letter, draft.offer());
             let mut edits = Vec::new();
             if galera && before != 'P' {
                 // Every key, never socket.ssl=NO with paths left: that crashes donors.
@@ -567,11 +580,11 @@ fn disable(
             }
             if clients {
                 edits.extend(draft.offer_no_tls());
-                draft.ssl_cert = String::new();
+                (draft.ssl_cert, draft.ssl_ca) = (String::new(), String::new());
             }
             let title =
                 if galera { "uses cleartext only; restart" } else { "offers no TLS to clients; restart" };
-            round(builder, "D2", draft, edits, before, cert_before, clients, title)?;
+            round(builder, "D2", draft, edits, before, offer_before, clients, title)?;
         }
     }
     if galera {
@@ -671,8 +684,7 @@ fn rotate_ca(
     for draft in drafts.iter_mut().rev() {
         let letter = draft.letter;
         let PlannedEdit { edit, .. } = draft.edit(vec![])?;
-        let round =
-            RoundParams { edit, before: letter, after: letter, ssl_cert_before: None, ssl_cert_after: None };
+        let round = RoundParams::as_it_is(edit, letter);
         let step = builder.add(
             format!("R5.{}", draft.name),
             "distrust",

@@ -2,6 +2,7 @@
 //! several providers make; each topology has a register of its own, in the order in which reasons are shown.
 
 pub mod address;
+pub mod client_cas;
 pub mod clocks;
 pub mod command_line;
 pub mod elsewhere;

@@ -18,8 +18,9 @@ use crate::draft::{MemberDraft, NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
-    ALREADY_DONE, NO_RESTART, cannot_offer_none, cleartext_after, clients_gate, clients_gate_back, key_files,
-    new_certificate, nothing_to_rotate, only_rotated, prove, require, requires_tls, retire, rights,
+    ALREADY_DONE, NO_RESTART, cannot_offer_none, cleartext_after, client_trust, client_trust_gate,
+    clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate, only_rotated, prove,
+    require, requires_tls, retire, rights,
 };
 use crate::rollover;
 use crate::world::World;
@@ -169,6 +170,7 @@ fn state_hash(change: &Change, drafts: &[Draft], accounts: &[AccountsOf], choice
             node.view.variable("server_id").unwrap_or(""),
             in_use(&node.view)
         );
+        text += &node.clients.state();
         for channel in channels {
             text += &format!("  {channel} {} {:?}\n", channel.user, channel.tls);
         }
@@ -317,6 +319,9 @@ fn enable(
         key_files(world, drafts.iter().map(|draft| &*draft.node), builder);
     }
     if clients {
+        for draft in drafts.iter() {
+            client_trust("E0t", &draft.node, builder);
+        }
         for draft in drafts.iter_mut() {
             offer(builder, &mut draft.node, true)?;
         }
@@ -381,6 +386,9 @@ fn enable(
                 world.advised(change, &[Noun::Replication, Noun::Clients])
             )));
         }
+        if clients {
+            client_trust_gate(drafts.iter().map(|draft| &draft.node), builder);
+        }
         clients_gate(builder);
         for draft in drafts.iter_mut() {
             require(builder, "E5", &mut draft.node, true)?;
@@ -430,6 +438,9 @@ fn sources_elsewhere_serve_ours(
     Ok(())
 }
 
+/// What changes where a server serves its certificate already.
+const TAKES_CLIENTS: &str = "judges clients by client-ca.pem";
+
 /// One server offers the certificate of its own to clients, or none: live where it can, else by a restart.
 fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), PlanError> {
     let edits = if on { draft.offer_tls() } else { draft.offer_no_tls() };
@@ -439,14 +450,20 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
     let after = if on { draft.path(CERT_FILE) } else { String::new() };
     let step = if draft.view.capabilities().live_tls_files {
         let before = in_use(&draft.view);
-        let files = TlsFiles { ca: draft.path(CA_FILE), cert: after.clone(), key: draft.path(KEY_FILE) };
+        let files = TlsFiles {
+            ca: draft.path(draft.ca_of_clients()),
+            cert: after.clone(),
+            key: draft.path(KEY_FILE),
+        };
         let no_op = edit.is_no_op() && before == files;
+        let is_served = before.cert == files.cert && before.ca != files.ca;
+        let what = if is_served { TAKES_CLIENTS } else { "serves its certificate to clients" };
         let sql: Vec<String> =
             server::replication::set_tls_files(&files).into_iter().map(|sql| format!("{sql};")).collect();
         let step = builder.add(
             format!("{prefix}.{name}"),
             "live-files",
-            format!("{name} serves its certificate to clients, without a restart"),
+            format!("{name} {what}, without a restart"),
             vec![name.clone()],
             LiveFilesParams { edit, before, after: files },
         );
@@ -454,15 +471,26 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
         (step.sql, step.no_op) = (sql, no_op);
         step
     } else {
-        let before = draft.ssl_cert.clone();
-        let no_op = edit.is_no_op() && before == after;
-        let what = if on { "offers TLS to clients" } else { "offers no TLS to clients" };
+        let (before, ca_before) = (draft.ssl_cert.clone(), draft.ssl_ca.clone());
+        let ca_after = if on { draft.path(draft.ca_of_clients()) } else { String::new() };
+        let no_op = edit.is_no_op() && before == after && ca_before == ca_after;
+        let what = match on {
+            true if before == after && ca_before != ca_after => TAKES_CLIENTS,
+            true => "offers TLS to clients",
+            false => "offers no TLS to clients",
+        };
         let step = builder.add(
             format!("{prefix}.{name}"),
             "restart",
             format!("{name} {what}; restart"),
             vec![name.clone()],
-            RestartParams { edit, before, after: after.clone() },
+            RestartParams {
+                edit,
+                before,
+                after: after.clone(),
+                ca_before: Some(ca_before),
+                ca_after: Some(ca_after),
+            },
         );
         let restart = vec![by_hand::words(&draft.stop), by_hand::words(&draft.start)];
         step.shell = draft.by_hand(&diff, restart);
@@ -473,6 +501,7 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
     };
     (step.diff, step.nature.needs) = (diff, needs);
     draft.ssl_cert = after;
+    draft.ssl_ca = if on { draft.path(draft.ca_of_clients()) } else { String::new() };
     Ok(())
 }
 

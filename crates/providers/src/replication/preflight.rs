@@ -6,10 +6,10 @@ use server::options::persisted::GROUP;
 use server::{Channel, NodeSpec, ThreadState, Trust};
 
 use super::other_ports;
-use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::files::{CA_FILE, CERT_FILE, CLIENT_CA_FILE, KEY_FILE};
 use crate::preflight::{
-    Check, NOUNS, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
-    service_commands, tls_library, trust_files, unreadable_options,
+    Check, NOUNS, Problem, Seen, client_cas, clocks, command_line, elsewhere, managed, not_answering, place,
+    problem, service_commands, tls_library, trust_files, unreadable_options,
 };
 use crate::world::World;
 
@@ -28,6 +28,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("own-settings", own_settings),
     ("place", place::check),
     ("trust-files", trust_files::check),
+    ("client-cas", client_cas::check),
     ("clocks", clocks::check),
     ("tls-library", tls_library::check),
 ];
@@ -233,8 +234,10 @@ fn own_settings(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         };
         for (key, file) in [("ssl_ca", CA_FILE), ("ssl_cert", CERT_FILE), ("ssl_key", KEY_FILE)] {
             let ours = tls_dir.join(file).display().to_string();
+            let of_clients = tls_dir.join(CLIENT_CA_FILE).display().to_string();
             if let Some(setting) = effective.effective(key)
                 && setting.value.as_deref() != Some(ours.as_str())
+                && !(key == "ssl_ca" && setting.value.as_deref() == Some(of_clients.as_str()))
             {
                 let next = if setting.group == GROUP {
                     undo_line(setting)

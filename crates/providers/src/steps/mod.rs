@@ -4,6 +4,8 @@ mod account;
 mod accounts_gate;
 mod authority;
 mod authority_turn;
+mod client_trust;
+mod client_trust_gate;
 mod clients_gate;
 mod edit;
 pub mod files;
@@ -31,6 +33,8 @@ use crate::world::World;
 pub use account::AccountParams;
 pub use accounts_gate::AccountsGateParams;
 pub use authority::AuthorityParams;
+pub use client_trust::ClientTrustParams;
+pub use client_trust_gate::ClientTrustGateParams;
 pub use clients_gate::ClientsGateParams;
 pub use edit::EditParams;
 pub use prove::ProveParams;
@@ -114,6 +118,8 @@ pub const STEPS: &[&dyn StepKind] = &[
     &channel::CHANNEL,
     &accounts_gate::ACCOUNTS_GATE,
     &account::ACCOUNT,
+    &client_trust::CLIENT_TRUST,
+    &client_trust_gate::CLIENT_TRUST_GATE,
 ];
 
 /// `None`: no kind of this name is in the register.

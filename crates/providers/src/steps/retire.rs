@@ -9,7 +9,10 @@ use server::WriteMember;
 
 use super::files::in_use;
 use super::{StepKind, fail, only_node};
-use crate::files::{CA_FILE, CERT_FILE, KEY_FILE, discard_incoming, in_place, note_owner, place_bytes};
+use crate::files::{
+    CA_FILE, CERT_FILE, CLIENT_CA_FILE, KEY_FILE, client_ca, discard_incoming, in_place, note_owner,
+    place_bytes,
+};
 use crate::world::World;
 
 pub struct Retire;
@@ -90,8 +93,9 @@ impl StepKind for Retire {
         for (file, _) in FILES {
             there += usize::from(is_there(node, file)?);
         }
+        let has_more = client_ca(node)?.is_some() && is_there(node, CLIENT_CA_FILE)?;
         if direction == Direction::Forward {
-            return Ok(if there == 0 { so_already() } else { StepCheck::Ready });
+            return Ok(if there == 0 && !has_more { so_already() } else { StepCheck::Ready });
         }
         if there < FILES.len() {
             return Ok(StepCheck::Ready);
@@ -130,6 +134,7 @@ impl StepKind for Retire {
             return host.remove_dir(&keep).map_err(fail);
         }
         let owner = node.owner();
+        let has_note = client_ca(node)?.is_some();
         let host = node.write_host();
         let (from, to) = match direction {
             Direction::Forward => (&spec.tls_dir, &keep),
@@ -143,6 +148,10 @@ impl StepKind for Retire {
                 host.write(&to.join(file), &bytes, Some(mode), owner).map_err(fail)?;
                 host.remove(&from.join(file)).map_err(fail)?;
             }
+        }
+        // It follows from ca.pem and from the note, which stays: who comes back has it again.
+        if direction == Direction::Forward && has_note {
+            host.remove(&from.join(CLIENT_CA_FILE)).map_err(fail)?;
         }
         host.remove_dir(from).map_err(fail)
     }

@@ -330,7 +330,8 @@ impl World {
     pub(super) fn admits(&self, index: usize, cert: &[u8]) -> Result<Admits, String> {
         let identity = self.servers[index].live.as_ref().and_then(|live| live.galera.as_ref());
         let identity = identity.ok_or("the Galera port speaks no TLS")?;
-        Ok(match trust::chain_ok(cert, &identity.trusted, self.unix_s()) {
+        // It is the TLS server here, which judges by the purpose of a client.
+        Ok(match trust::client_chain_ok(cert, &identity.trusted, self.unix_s()) {
             Ok(()) => Admits::Yes,
             Err(trust::TrustError::Expired { .. }) => Admits::No("sslv3 alert certificate expired".into()),
             Err(_) => Admits::No("tlsv1 alert unknown ca".into()),
@@ -341,7 +342,7 @@ impl World {
     pub(super) fn client_admits(&self, index: usize, cert: &[u8]) -> Result<Admits, String> {
         let client = self.servers[index].live.as_ref().and_then(|live| live.client.as_ref());
         let client = client.ok_or("SSL is required, but the server does not support it")?;
-        Ok(match trust::chain_ok(cert, client.ca.as_deref().unwrap_or_default(), self.unix_s()) {
+        Ok(match trust::client_chain_ok(cert, client.ca.as_deref().unwrap_or_default(), self.unix_s()) {
             Ok(()) => Admits::Yes,
             Err(trust::TrustError::Expired { .. }) => Admits::No("sslv3 alert certificate expired".into()),
             Err(_) => Admits::No("tlsv1 alert unknown ca".into()),

@@ -346,6 +346,11 @@ fn copy_dir(from: &Path, to: &Path) {
     fs::DirBuilder::new().mode(0o700).create(to).expect("a fresh directory");
     for entry in fs::read_dir(from).expect("readable") {
         let entry = entry.expect("readable");
-        fs::copy(entry.path(), to.join(entry.file_name())).expect("copied");
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_dir(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).expect("copied");
+        }
     }
 }

@@ -156,6 +156,17 @@ pub fn half_written(server: &testbed::sim::process::Server) -> Vec<String> {
     paths.filter(|path| path.contains(".pem.sealion-") || path.contains(".cnf.sealion-")).collect()
 }
 
+/// What clients are judged by follows from what members are judged by, and from the note of their own CA.
+fn client_cas_lost(server: &testbed::sim::process::Server) -> Option<String> {
+    let text = |path: &Path| server.disk.text(path.to_str().expect("text"));
+    let dir = &server.spec.tls_dir;
+    let noted = text(&server.spec.state_dir.join("client-ca.pem"));
+    let wanted = noted.and_then(|noted| Some(text(&dir.join("ca.pem"))? + &noted));
+    let found = text(&dir.join("client-ca.pem"));
+    (found != wanted)
+        .then(|| format!("{}: client-ca.pem does not follow from ca.pem and its note", server.name()))
+}
+
 fn broken(
     rig: &Rig,
     operators: &[&Operator],
@@ -241,6 +252,7 @@ fn broken(
             }
         }
     }
+    wrong.extend(world.servers.iter().filter_map(client_cas_lost));
     if clean.replaces_ca {
         wrong.extend(not_of_our_ca(rig, &world, wish));
     }

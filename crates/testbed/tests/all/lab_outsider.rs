@@ -123,9 +123,12 @@ fn what_an_outsider_was_told_is_so() {
         );
     }
 
-    lab.now("enable");
+    lab.now("enable, where clients have certificates of their own");
+    let made = lab.home().join("client");
+    lab.run(&["trust", "client", "app", "--out", made.to_str().expect("text")]).exits(0);
     let hash = lab.plan_hash("enable");
     lab.run(&["enable", "--yes", &hash[..12]]).exits(0);
+    a_client_is_no_member(&lab);
 
     clients_in_a_network_that_the_capture_does_not_see(&lab);
     certificates_that_are_not_those_of_the_files(&lab);
@@ -159,6 +162,15 @@ fn what_an_outsider_was_told_is_so() {
     assert_eq!(lab.letters(), "PPP");
 }
 
+/// Its certificate is taken at the port for clients, and by no node for one of a member.
+fn a_client_is_no_member(lab: &RealLab) {
+    let [cert, key] = ["cert", "key"].map(|what| lab.home().join(format!("client/app-{what}.pem")));
+    for node in NODES {
+        assert!(!lab.distrusts(node, Port::Client, &cert, &key), "{node} refuses a client");
+        assert!(lab.distrusts(node, Port::Galera, &cert, &key), "any client could join at {node}");
+    }
+}
+
 fn the_ca_is_replaced(lab: &RealLab) {
     lab.now("the CA is replaced while applications write");
     // They lie behind the links.
@@ -188,6 +200,7 @@ fn the_ca_is_replaced(lab: &RealLab) {
         assert!(refused(node), "{node} takes a certificate of the old CA: {said}");
     }
     lab.is_sealed();
+    a_client_is_no_member(lab);
 
     lab.now("and the old one is put back");
     lab.run(&["undo"]).exits(0);

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -225,6 +227,114 @@ fn certificates_are_replaced(lab: &RealLab, status: &str) {
     assert_eq!(pids(lab), running);
     for file in &stolen {
         fs::remove_file(file).expect("ours");
+    }
+}
+
+/// A line that a command has printed for somebody to run.
+fn statement(said: &str, begin: &str) -> String {
+    let line = said.lines().map(str::trim).find(|line| line.starts_with(begin));
+    line.unwrap_or_else(|| panic!("no {begin}: {said}")).trim_end_matches(';').to_owned()
+}
+
+/// Applications with certificates of their own: each account lets in its own one, and none that was revoked.
+fn clients_have_certificates(lab: &RealLab, flavour: &str) {
+    lab.now("a certificate for an application, written once");
+    let out = lab.home().join("app-tls");
+    let pair = |dir: &Path, name: &str| ["cert", "key"].map(|what| dir.join(format!("{name}-{what}.pem")));
+    let make =
+        |name: &str, out: &Path| lab.run(&["trust", "client", name, "--out", out.to_str().expect("text")]);
+    let made = make("capp", &out).exits(0);
+    make("other", &out).exits(0);
+    let [_, key] = pair(&out, "capp");
+    assert_eq!(fs::metadata(&key).expect("there").permissions().mode() & 0o777, 0o600);
+    let bytes = fs::read(&key).expect("ours");
+    let again = make("capp", &out).exits(2);
+    assert!(
+        again.stderr.contains("it is there already") && fs::read(&key).expect("ours") == bytes,
+        "{again}"
+    );
+    assert!(!made.stdout.contains("PRIVATE KEY"), "{made}");
+    let [cert, key] = pair(&out, "capp");
+    assert!(lab.distrusts("n1", Port::Client, &cert, &key), "nobody trusts the CA of clients yet");
+
+    lab.now("servers come to trust them");
+    lab.also_allow("enable", flavour, "accounts");
+    let (before, running) = (lab.files(), pids(lab));
+    let hash = lab.plan_hash_of(&["enable", "clients"]);
+    lab.run(&["enable", "clients", "--yes", &hash[..12]]).exits(0);
+    assert_eq!(pids(lab) == running, flavour == "mysql", "MySQL is not restarted, MariaDB is");
+    assert!(!lab.distrusts("n1", Port::Client, &cert, &key));
+
+    lab.now("an account takes one certificate, and none of another application or of a server");
+    let mut root = lab.root("n1");
+    root.execute("CREATE USER capp@'%' IDENTIFIED BY 'a Long 1 password!'").expect("it may");
+    root.execute(&statement(&made.stdout, "ALTER USER")).expect("it can be run as it is printed");
+    let login = lab.home().join("capp.cnf");
+    fs::write(&login, "[client]\nuser=capp\npassword=\"a Long 1 password!\"\n").expect("writable");
+    fs::set_permissions(&login, fs::Permissions::from_mode(0o600)).expect("ours");
+    let address = lab.file().nodes[0].address.to_string();
+    let ca = lab.tls_dir("n1").join("ca.pem");
+    let gets_in = |pair: Option<[PathBuf; 2]>| {
+        let text = |path: &Path| path.display().to_string();
+        let mut words =
+            ["status", "--look-ms", "0", "--format", "line", "-h", &address].map(str::to_owned).to_vec();
+        words.extend(["--defaults-file".into(), text(&login), "--ssl-mode".into(), "VERIFY_CA".into()]);
+        words.extend(["--ssl-ca".into(), text(&ca)]);
+        if let Some([cert, key]) = pair {
+            words.extend(["--ssl-cert".into(), text(&cert), "--ssl-key".into(), text(&key)]);
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let said = lab.run(&words);
+        let is_refused = said.code == Some(3) && said.stderr.contains("error 1045");
+        assert!(is_refused || (said.code == Some(0) && said.stdout.contains("state=up")), "{said}");
+        !is_refused
+    };
+    let of_node = ["node-cert.pem", "node-key.pem"].map(|file| lab.tls_dir("n1").join(file));
+    assert!(gets_in(Some(pair(&out, "capp"))));
+    assert!(!gets_in(None) && !gets_in(Some(pair(&out, "other"))) && !gets_in(Some(of_node.clone())));
+
+    lab.now("a new CA of the cluster changes nothing for them");
+    let hash = lab.plan_hash_of(&["rotate", "ca"]);
+    lab.run(&["rotate", "ca", "--yes", &hash[..12]]).exits(0);
+    assert!(gets_in(Some(pair(&out, "capp"))));
+    let look = lab.look(true);
+    assert_eq!(
+        (&replication(&look)["seen"], channel_word(&look)),
+        (&"sealed".into(), "verified"),
+        "{look:#}"
+    );
+    lab.run(&["undo"]).exits(0);
+
+    lab.now("revoked: the account takes the next one only, and who else takes it is named");
+    root.execute("CREATE USER whoever@'%' IDENTIFIED BY 'a Long 1 password!' REQUIRE X509").expect("it may");
+    let arrived = wait_for(SPEAKS_MAX, || {
+        let mut replica = lab.root("n2");
+        let rows = replica.query("SELECT User FROM mysql.user WHERE User = 'whoever'").ok()?;
+        rows.scalar().map(drop)
+    });
+    assert!(arrived.is_some(), "n2 has not got the account");
+    let revoked = lab.run(&["trust", "revoke", cert.to_str().expect("text")]).exits(0);
+    for words in ["/CN=capp G2", "'capp'@'%' on n1, n2", "'whoever'@'%' on n1, n2; it names no subject"] {
+        assert!(revoked.stdout.contains(words), "{words}: {revoked}");
+    }
+    assert!(gets_in(Some(pair(&out, "capp"))), "nothing was changed on a server");
+    root.execute(&statement(&revoked.stdout, "ALTER USER 'capp'")).expect("it can be run as it is printed");
+    let next = lab.home().join("app-tls-2");
+    make("capp", &next).exits(0);
+    assert!(!gets_in(Some(pair(&out, "capp"))) && gets_in(Some(pair(&next, "capp"))));
+    let of_server = lab.run(&["trust", "revoke", of_node[0].to_str().expect("text")]).exits(6);
+    assert!(of_server.stderr.contains("sealion rotate ca"), "{of_server}");
+
+    lab.now("undo: nobody trusts the CA of clients any more");
+    lab.run(&["undo"]).exits(0);
+    assert!(lab.distrusts("n1", Port::Client, &cert, &key) && lab.files() == before);
+    root = lab.root("n1");
+    for user in ["capp", "whoever"] {
+        root.execute(&format!("DROP USER {user}@'%'")).expect("it may");
+    }
+    fs::remove_dir_all(lab.dir.join("operator/ca/clients")).expect("ours");
+    for dir in [out, next] {
+        fs::remove_dir_all(dir).expect("ours");
     }
 }
 
@@ -461,6 +571,7 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
     assert_eq!(outcome.failed, 0, "{outcome:?}");
     assert_eq!(applier_error(&lab, "SHOW REPLICA STATUS"), "");
     certificates_are_replaced(&lab, "SHOW REPLICA STATUS");
+    clients_have_certificates(&lab, "mysql");
     replicas_are_not_shut_out(&lab);
 
     let hash = lab.plan_hash_of(&["disable", "require-tls"]);
@@ -536,6 +647,7 @@ fn mariadb_is_sealed_by_one_restart_and_a_cleartext_application_is_found_and_not
     assert!(outcome.acknowledged > 100, "{outcome:?}");
     assert_eq!(applier_error(&lab, "SHOW ALL SLAVES STATUS"), "");
     certificates_are_replaced(&lab, "SHOW ALL SLAVES STATUS");
+    clients_have_certificates(&lab, "mariadb");
 
     let hash = lab.plan_hash_of(&["disable", "require-tls"]);
     lab.run(&["disable", "require-tls", "--yes", &hash[..12]]).exits(0);

@@ -4,6 +4,7 @@ mod accounts_sim;
 mod arbitrators_sim;
 mod bench;
 mod bench_lab;
+mod client_trust_sim;
 mod company_ca;
 mod estate_ca_sim;
 mod estate_sim;

@@ -12,8 +12,8 @@ mod ports;
 mod sst_method;
 
 use crate::preflight::{
-    Cause, Check, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
-    service_commands, set_live, tls_library, trust_files, unreadable_options,
+    Cause, Check, Problem, Seen, client_cas, clocks, command_line, elsewhere, managed, not_answering, place,
+    problem, service_commands, set_live, tls_library, trust_files, unreadable_options,
 };
 
 /// Before a server joins.
@@ -35,6 +35,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("gcache", gcache::check),
     ("sst-method", sst_method::check),
     ("trust-files", trust_files::check),
+    ("client-cas", client_cas::check),
     ("clocks", clocks::check),
     ("tls-library", tls_library::check),
 ];

@@ -5,7 +5,7 @@ use server::options::{Effective, Setting};
 use server::{GaleraFacts, SstOptions};
 
 use super::{Problem, Seen, problem, unreadable_options};
-use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::files::{CA_FILE, CERT_FILE, CLIENT_CA_FILE, KEY_FILE};
 use crate::galera::GALERA;
 use crate::topology::Topology;
 use crate::world::World;
@@ -53,6 +53,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             let effective = if is_sst { options.sst() } else { &options.server };
             if let Some(setting) = effective.effective(key)
                 && setting.value.as_deref() != Some(value.as_str())
+                && !(key == "ssl_ca" && setting.value.as_deref() == Some(ours(CLIENT_CA_FILE).as_str()))
             {
                 problems.push(problem(
                     name,

@@ -11,7 +11,9 @@ const KNOWN: [&str; 3] = ["rsync", "mariabackup", "rsync_wan"];
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     if seen.change.verb == Verb::Enable && seen.change.has(Noun::Clients) && !seen.change.has(Noun::Sst) {
-        return rsync_follows_clients(world, seen);
+        let mut problems = rsync_follows_clients(world, seen);
+        problems.extend(transfers_follow_clients(world, seen));
+        return problems;
     }
     if !seen.change.has(Noun::Sst) || seen.change.verb == Verb::Rotate {
         return vec![];
@@ -45,6 +47,31 @@ fn mixed(seen: &Seen<'_>) -> Vec<Problem> {
             )
         })
         .collect()
+}
+
+/// A script without a CA of its own takes the server's ssl_ca: whoever has a client's certificate could be a donor or a joiner then.
+/// Source: wsrep_sst_common of 10.11.19.
+fn transfers_follow_clients(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let has_ca = trust::Clients::of(&world.authority.dir).ca_pem().is_ok_and(|ca| ca.is_some());
+    if !has_ca {
+        return vec![];
+    }
+    let mut problems = Vec::new();
+    let advised = world.advised(seen.change, &[Noun::Sst]);
+    for (name, _) in seen.up() {
+        let Ok(node) = world.node(name) else { continue };
+        match node.effective_sst() {
+            Ok(sst) if sst.effective("tca").is_some() => {}
+            Ok(_) => problems.push(problem(
+                name,
+                "certificates of clients would be taken for those of nodes in state transfers",
+                "[sst] has no tca, so its script reads ssl_ca, which is to have the clients' CA",
+                format!("sealion plan {advised}"),
+            )),
+            Err(error) => problems.push(unreadable_options(name, &error)),
+        }
+    }
+    problems
 }
 
 /// rsync's script takes the server's own ssl_* when [sst] has no key. The first node that is restarted with them asks for

@@ -38,9 +38,27 @@ pub struct RoundParams {
     /// The client certificate's path; empty is none, `None` is not ours to say.
     pub ssl_cert_before: Option<String>,
     pub ssl_cert_after: Option<String>,
+    /// By whose certificates it judges its clients', in the same way.
+    #[serde(default)]
+    pub ssl_ca_before: Option<String>,
+    #[serde(default)]
+    pub ssl_ca_after: Option<String>,
 }
 
 impl RoundParams {
+    /// Of a restart that changes nothing but what it reads again.
+    pub fn as_it_is(edit: FileEdit, letter: char) -> Self {
+        Self {
+            edit,
+            before: letter,
+            after: letter,
+            ssl_cert_before: None,
+            ssl_cert_after: None,
+            ssl_ca_before: None,
+            ssl_ca_after: None,
+        }
+    }
+
     fn wanted(&self, direction: Direction) -> (char, Option<&str>) {
         match direction {
             Direction::Forward => (self.after, self.ssl_cert_after.as_deref()),
@@ -54,6 +72,11 @@ impl RoundParams {
         let state = view.galera_state();
         if state.letter() != letter {
             return Some(format!("it speaks {state}, not {}", word(letter)));
+        }
+        let ca = if direction == Direction::Forward { &self.ssl_ca_after } else { &self.ssl_ca_before };
+        let seen = view.variable("ssl_ca").unwrap_or("");
+        if let Some(ca) = ca.as_deref().filter(|ca| *ca != seen) {
+            return Some(format!("its ssl_ca is \"{seen}\", not \"{ca}\""));
         }
         let seen = view.variable("ssl_cert").unwrap_or("");
         match cert {

@@ -28,11 +28,23 @@ pub struct RestartParams {
     /// Values of `ssl_cert` of the running server.
     pub before: String,
     pub after: String,
+    /// The same of `ssl_ca`; `None` is not ours to say.
+    #[serde(default)]
+    pub ca_before: Option<String>,
+    #[serde(default)]
+    pub ca_after: Option<String>,
 }
 
 impl RestartParams {
     fn wanted(&self, direction: Direction) -> &str {
         if direction == Direction::Forward { &self.after } else { &self.before }
+    }
+
+    /// Whether the running server has what is wished.
+    fn is_live(&self, view: &NodeView, direction: Direction) -> bool {
+        let ca = if direction == Direction::Forward { &self.ca_after } else { &self.ca_before };
+        let seen = view.variable("ssl_ca").unwrap_or("");
+        ssl_cert(view) == self.wanted(direction) && ca.as_ref().is_none_or(|ca| ca == seen)
     }
 }
 
@@ -65,7 +77,7 @@ impl StepKind for Restart {
         match node.view() {
             Ok(view)
                 if stand.is_so(direction)
-                    && ssl_cert(&view) == wish.wanted(direction)
+                    && wish.is_live(&view, direction)
                     && !threads::are_pending(world, &name)? =>
             {
                 Ok(StepCheck::AlreadyDone("set so, in the file and live".into()))
@@ -80,7 +92,7 @@ impl StepKind for Restart {
         let name = only_node(step)?;
         crate::steps::write(world, &name, &wish.edit, direction)?;
         match world.node(&name)?.view() {
-            Ok(view) if ssl_cert(&view) == wish.wanted(direction) => {}
+            Ok(view) if wish.is_live(&view, direction) => {}
             Ok(_) => {
                 hook(world, &name, step, true)?;
                 let told = quiet(world, &name)?;
@@ -105,6 +117,12 @@ impl StepKind for Restart {
         if found != wanted {
             return Err(fail(format!(
                 "{name} was restarted and its ssl_cert is \"{found}\", not \"{wanted}\""
+            )));
+        }
+        if !wish.is_live(&view, direction) {
+            return Err(fail(format!(
+                "{name} was restarted and its ssl_ca is \"{}\"",
+                view.variable("ssl_ca").unwrap_or("")
             )));
         }
         if view.offers_client_tls() == wanted.is_empty() {

@@ -1,0 +1,102 @@
+//! The CA of clients must open, and must judge nobody but clients; where servers know it, it must be known what to keep.
+
+use model::{Noun, Verb};
+use server::GaleraFacts;
+use trust::{Clients, bundle};
+
+use super::{Problem, Seen, problem};
+use crate::files::{self, CA_FILE, CLIENT_CA_FILE, PEM_BYTES_MAX};
+use crate::world::World;
+
+pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    match seen.change.verb {
+        Verb::Enable if seen.change.has(Noun::Clients) => comes(world, seen),
+        Verb::Rotate => stays(world, seen),
+        _ => vec![],
+    }
+}
+
+fn comes(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let clients = Clients::of(&world.authority.dir);
+    let dir = clients.dir().display().to_string();
+    let ours = match clients.ca_pem() {
+        Ok(None) => return vec![],
+        Ok(Some(pem)) => clients.open(&world.authority.passphrase).and_then(|_| {
+            let ca = trust::inspect(pem.as_bytes())?.swap_remove(0);
+            Ok((bundle::fingerprints(pem.as_bytes())?, ca.not_after_unix))
+        }),
+        Err(error) => Err(error),
+    };
+    let (prints, ends_unix_s) = match ours {
+        Ok(ours) => ours,
+        Err(error) => {
+            return vec![problem(
+                "ca",
+                format!("the CA of clients in {dir} cannot be used"),
+                error.to_string(),
+                "put it back, or move that directory away: servers then trust no CA of clients",
+            )];
+        }
+    };
+    if ends_unix_s <= world.unix_s() {
+        return vec![problem(
+            "ca",
+            format!("the CA of clients in {dir} has expired"),
+            "no server takes a certificate of it any more",
+            "move that directory away, then sealion trust client makes another CA",
+        )];
+    }
+    let mut problems = Vec::new();
+    for (name, view) in seen.up() {
+        // Source: MySQL manual, "Securing Group Communication Connections with Secure Socket Layer": XCom takes the server's ssl_ca.
+        if view.variable("group_replication_group_name").is_some_and(|group| !group.is_empty()) {
+            problems.push(problem(
+                name,
+                "it is of a group of Group Replication, whose members are judged by ssl_ca",
+                "whoever has a client's certificate would be judged as one of them",
+                "leave the CA of clients out: move its directory away, then plan again",
+            ));
+        }
+        if !view.is_galera() {
+            continue;
+        }
+        let Ok(node) = world.node(name) else { continue };
+        let path = node.spec().tls_dir.join(CA_FILE);
+        // What cannot be read or is no list of CAs is told by the check of these files.
+        let Ok(Some(there)) = node.host().read(&path, PEM_BYTES_MAX) else { continue };
+        let Ok(there) = bundle::fingerprints(&there) else { continue };
+        if prints.iter().any(|one| there.contains(one)) {
+            problems.push(problem(
+                name,
+                format!("the CA of clients is in {}", path.display()),
+                "a Galera node lets in as a member whoever has a certificate of a CA in that file",
+                "take it out there, then sealion rotate ca: the running node has loaded it",
+            ));
+        }
+    }
+    problems
+}
+
+/// A server that judges clients by a file that nobody would write again.
+fn stays(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, view) in seen.up() {
+        let Ok(node) = world.node(name) else { continue };
+        let ours = node.spec().tls_dir.join(CLIENT_CA_FILE).display().to_string();
+        if view.variable("ssl_ca") != Some(ours.as_str()) {
+            continue;
+        }
+        let why = match files::client_ca(node) {
+            Ok(Some(_)) => continue,
+            Ok(None) => format!("{} is not there", node.spec().state_dir.join(CLIENT_CA_FILE).display()),
+            Err(error) => error.0,
+        };
+        problems.push(problem(
+            name,
+            format!("it is not known which CA of clients {ours} has beside the cluster's"),
+            why,
+            "sealion enable clients writes it again",
+        ));
+    }
+    problems
+}
