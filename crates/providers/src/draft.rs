@@ -4,14 +4,15 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use model::{Need, NodeName};
-use server::NodeView;
 use server::options::Setting;
+use server::{NodeView, TlsRules};
 
 use crate::by_hand;
 use crate::edit::{Edit, FileEdit, Form, redacted_diff};
 use crate::files::{self, CA_FILE, CERT_FILE, KEY_FILE};
 use crate::needs;
 use crate::plan::{PlanError, refuse};
+use crate::tls_rules;
 use crate::world::World;
 
 const FILE_BYTES_MAX: u64 = formats::optfile::OPTION_FILE_BYTES_MAX as u64;
@@ -42,6 +43,8 @@ pub struct NodeDraft {
     member: MemberDraft,
     pub group: String,
     pub ssl_cert: String,
+    /// Versions and suites that it takes from clients.
+    pub rules: TlsRules,
     pub view: NodeView,
 }
 
@@ -106,6 +109,7 @@ impl NodeDraft {
             member: MemberDraft::of(world, name, &setting.file, Form::Options)?,
             group: setting.group.clone(),
             ssl_cert: view.variable("ssl_cert").unwrap_or("").to_owned(),
+            rules: TlsRules::in_use(&view),
             view,
         };
         Ok((draft, setting))
@@ -131,8 +135,10 @@ impl NodeDraft {
             .to_vec()
     }
 
+    /// The edits with which they are offered none; the lines of a profile go too.
     pub fn offer_no_tls(&self) -> Vec<Edit> {
-        ["ssl_ca", "ssl_cert", "ssl_key"].map(|key| self.unset(key)).to_vec()
+        let files = ["ssl_ca", "ssl_cert", "ssl_key"].map(|key| self.unset(key));
+        [files.to_vec(), tls_rules::without_profile(self)].concat()
     }
 }
 

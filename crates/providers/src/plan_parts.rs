@@ -1,6 +1,6 @@
 //! Steps that every topology plans in the same way.
 
-use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
+use model::{Change, LinkKind, NodeName, Noun, Step, TlsProfile, Verb};
 
 use server::Flavour;
 use server::rights::{Rights, Use};
@@ -11,7 +11,9 @@ use crate::draft::{MemberDraft, NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::needs;
 use crate::plan::{Builder, PlanError, refuse};
-use crate::steps::{AuthorityParams, ClientsGateParams, ProveParams, RequireParams, RotateParams};
+use crate::steps::{
+    AuthorityParams, ClientsGateParams, ProfileGateParams, ProveParams, RequireParams, RotateParams,
+};
 use crate::world::World;
 
 /// What a plan says of users where none of its steps changes anything, or restarts a server.
@@ -138,6 +140,37 @@ pub fn only_rotated(change: &Change) -> Result<(), PlanError> {
         "the CA cannot be the subject of {}\n  why:  it is made with the first certificates; it can be replaced only\n  next: sealion plan rotate ca, or          {} without ca",
         change.verb, change.verb
     )))
+}
+
+/// # Errors
+/// A profile is of what clients are offered, and is set where they are.
+pub fn profile_of_clients(change: &Change) -> Result<(), PlanError> {
+    match change.profile {
+        Some(profile) if change.verb != Verb::Enable || !change.has(Noun::Clients) => Err(refuse(format!(
+            "the profile {profile} is of what clients are offered, and this change is not about that\n  why:  it sets tls_version and the suites \
+             of the client port, together with the certificate there\n  next: sealion plan enable clients --profile {profile}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Before a profile: whoever uses what it does not have would be shut out.
+pub fn profile_gate<'d>(
+    builder: &mut Builder,
+    profile: Option<TlsProfile>,
+    drafts: impl Iterator<Item = &'d NodeDraft>,
+) {
+    let Some(profile) = profile else { return };
+    let is_set = drafts.map(|draft| draft.rules.profile()).all(|one| one == Some(profile));
+    let step = builder.add(
+        "E0.look".into(),
+        "profile-gate",
+        format!("check that no client uses what the profile {profile} does not have"),
+        vec![],
+        ProfileGateParams { profile },
+    );
+    step.no_op = is_set;
+    step.shell = by_hand::clients();
 }
 
 /// What has no certificate.

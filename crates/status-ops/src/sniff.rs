@@ -19,7 +19,7 @@ use host::remote::FarCapture;
 use lab::LabFile;
 use lab::supervisor::{Request, ask};
 use model::link::Seen;
-use model::{ClientsLook, Clock, Link, LinkSight, Look, LookError, SystemClock, Unseen, WireLook};
+use model::{ClientsLook, Clock, Handshake, Link, LinkSight, Look, LookError, SystemClock, Unseen, WireLook};
 use net::Client;
 use server::{Machine, TcpSessions};
 
@@ -63,6 +63,8 @@ pub struct SniffedClients {
     pub sessions: NodeSessions,
     /// Node, and the client's end of a connection to it on which only TLS was seen.
     pub tls: BTreeSet<(String, SocketAddr)>,
+    /// What a client at that end and its server agreed on.
+    pub handshakes: BTreeMap<(String, SocketAddr), Handshake>,
     /// Why a capture may have missed something, whatever it saw.
     pub blind: Vec<String>,
 }
@@ -308,6 +310,7 @@ impl Sniffer {
         });
         let mut seen = Vec::new();
         let mut tls = BTreeSet::new();
+        let mut handshakes = BTreeMap::new();
         let mut blind = Vec::new();
         for (nodes, control, control_port, report) in &reports {
             let look = Seeing {
@@ -320,6 +323,7 @@ impl Sniffer {
                 is_relayed: cluster.is_relayed(),
             };
             tls.extend(look.tls_clients());
+            handshakes.extend(look.handshakes());
             let mut sights = look.sights(control, *control_port);
             let why = why_blind(report, sights.iter().all(|sight| sight.control_seen));
             for place in self.places.iter().filter(|place| nodes.contains(&place.node)) {
@@ -329,7 +333,7 @@ impl Sniffer {
             sights.retain(|sight| nodes.contains(&sight.link.a) || nodes.contains(&sight.link.b));
             seen.extend(sights);
         }
-        SniffedClients { sights: of_both_ends(seen), sessions, tls, blind }
+        SniffedClients { sights: of_both_ends(seen), sessions, tls, handshakes, blind }
     }
 }
 

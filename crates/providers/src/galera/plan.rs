@@ -20,13 +20,15 @@ use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
     ALREADY_DONE, NO_RESTART, cleartext_after, clients_gate, clients_gate_back, key_files, new_certificate,
-    nothing_to_rotate, only_rotated, privileges, prove, require, requires_tls, retire, rights,
+    nothing_to_rotate, only_rotated, privileges, profile_gate, profile_of_clients, prove, require,
+    requires_tls, retire, rights,
 };
 use crate::preflight::{set_live, trust_files};
 use crate::proxies;
 use crate::replication;
 use crate::rollover;
 use crate::steps::EditParams;
+use crate::tls_rules::{self, RulesChange};
 use crate::world::World;
 
 /// SHA-256 over what the plan was made for. Queues, GTIDs and Synced states are left out: they change by themselves.
@@ -95,6 +97,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let hasty = patience::is_hasty(&drafts, &voters);
     let mut builder = Builder::default();
     only_rotated(change)?;
+    profile_of_clients(change)?;
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &mut voters, &accounts, &mut builder)?,
         Verb::Join => return Err(refuse("a join names a node: sealion join NODE")),
@@ -122,6 +125,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
         impact.extend(trust_files::impact(world));
     }
     impact.extend(rollover::impact(world, change));
+    impact.extend(tls_rules::told(change.profile));
     impact.extend(listed);
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
@@ -271,6 +275,7 @@ fn enable(
     builder: &mut Builder,
 ) -> Result<(), PlanError> {
     let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
+    profile_gate(builder, change.profile, drafts.iter().map(|draft| &**draft));
     if galera || clients || change.has(Noun::Sst) {
         let of_nodes = drafts.iter().map(|draft| &***draft);
         // It takes part in the group alone: no state transfer, no client.
@@ -324,8 +329,10 @@ fn enable(
                 draft.letter = 'D';
                 edits.push(draft.set_options());
             }
+            let (of_profile, rules) = tls_rules::plan(draft, change.profile);
             if clients {
                 edits.extend(draft.offer_tls());
+                edits.extend(of_profile);
                 draft.ssl_cert = draft.path(CERT_FILE);
             }
             let title = match (galera, clients) {
@@ -333,7 +340,9 @@ fn enable(
                 (true, false) => "accepts cleartext and TLS from nodes; restart",
                 _ => "offers TLS to clients; restart",
             };
-            round(builder, "E2", draft, edits, before, cert_before, clients, title)?;
+            let of_profile = tls_rules::in_words(change.profile.filter(|_| clients));
+            let title = title.replace("; restart", &format!("{of_profile}; restart"));
+            round(builder, "E2", draft, edits, before, cert_before, rules, clients, &title)?;
         }
     }
     if galera {
@@ -354,6 +363,7 @@ fn enable(
             let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
             draft.options.remove("socket.dynamic");
             draft.letter = 'S';
+            let (_, rules) = tls_rules::plan(draft, change.profile);
             let edits = if before == 'S' { vec![] } else { vec![draft.set_options()] };
             round(
                 builder,
@@ -362,6 +372,7 @@ fn enable(
                 edits,
                 before,
                 cert_before,
+                rules,
                 clients,
                 "accepts only TLS from nodes; restart",
             )?;
@@ -430,8 +441,14 @@ fn again(
     for draft in told {
         let letter = draft.letter;
         let PlannedEdit { edit, .. } = draft.edit(vec![])?;
-        let round =
-            RoundParams { edit, before: letter, after: letter, ssl_cert_before: None, ssl_cert_after: None };
+        let round = RoundParams {
+            edit,
+            before: letter,
+            after: letter,
+            ssl_cert_before: None,
+            ssl_cert_after: None,
+            rules: None,
+        };
         let params = AgainParams { on_the_way_back, round: Some(round) };
         let nodes = vec![draft.name.clone()];
         let step =
@@ -465,17 +482,20 @@ fn round(
     edits: Vec<Edit>,
     before: char,
     cert_before: String,
+    rules: Option<RulesChange>,
     clients: bool,
     title: &str,
 ) -> Result<(), PlanError> {
     let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
-    let no_op = edit.is_no_op() && before == draft.letter && cert_before == draft.ssl_cert;
+    let keeps_rules = rules.as_ref().is_none_or(RulesChange::changes_nothing);
+    let no_op = edit.is_no_op() && before == draft.letter && cert_before == draft.ssl_cert && keeps_rules;
     let params = RoundParams {
         edit,
         before,
         after: draft.letter,
         ssl_cert_before: clients.then_some(cert_before),
         ssl_cert_after: clients.then(|| draft.ssl_cert.clone()),
+        rules,
     };
     let step = builder.add(
         format!("{prefix}.{}", draft.name),
@@ -537,6 +557,7 @@ fn disable(
                 edits,
                 before,
                 cert_before,
+                None,
                 clients,
                 "accepts cleartext and TLS from nodes; restart",
             )?;
@@ -571,7 +592,7 @@ fn disable(
             }
             let title =
                 if galera { "uses cleartext only; restart" } else { "offers no TLS to clients; restart" };
-            round(builder, "D2", draft, edits, before, cert_before, clients, title)?;
+            round(builder, "D2", draft, edits, before, cert_before, None, clients, title)?;
         }
     }
     if galera {
@@ -671,8 +692,14 @@ fn rotate_ca(
     for draft in drafts.iter_mut().rev() {
         let letter = draft.letter;
         let PlannedEdit { edit, .. } = draft.edit(vec![])?;
-        let round =
-            RoundParams { edit, before: letter, after: letter, ssl_cert_before: None, ssl_cert_after: None };
+        let round = RoundParams {
+            edit,
+            before: letter,
+            after: letter,
+            ssl_cert_before: None,
+            ssl_cert_after: None,
+            rules: None,
+        };
         let step = builder.add(
             format!("R5.{}", draft.name),
             "distrust",
