@@ -61,6 +61,11 @@ pub fn privileges(change: &Change, used_to: Use, flavour: Flavour) -> String {
         all += &format!(", {}", accounts.listed());
         accounts.on.iter().for_each(|(right, object)| all += &format!(", {right} on {object}"));
     }
+    if change.profile.is_some()
+        && let Some(handshakes) = of(Use::SeeHandshakes)
+    {
+        handshakes.on.iter().for_each(|(right, object)| all += &format!(", {right} on {object}"));
+    }
     all
 }
 

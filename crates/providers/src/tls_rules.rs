@@ -3,7 +3,7 @@
 use change::{Direction, StepError};
 use model::{NodeName, TlsProfile};
 use serde::{Deserialize, Serialize};
-use server::{NodeView, OfferAnswer, SqlPort, TlsOffer, TlsRules};
+use server::{NodeView, OfferAnswer, SqlPort, TlsOffer, TlsRules, WriteNode};
 
 use crate::draft::NodeDraft;
 use crate::edit::Edit;
@@ -76,6 +76,44 @@ pub fn told(profile: Option<TlsProfile>) -> Vec<String> {
     )]
 }
 
+enum NotHeld {
+    CannotTell(String),
+    NoTls,
+    Otherwise(String),
+}
+
+impl std::fmt::Display for NotHeld {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::CannotTell(why) => write!(f, "whether it holds from outside cannot be told: {why}"),
+            Self::NoTls => f.write_str("offers no TLS"),
+            Self::Otherwise(what) => f.write_str(what),
+        }
+    }
+}
+
+fn holds(node: &mut dyn WriteNode, profile: TlsProfile, port: SqlPort) -> Result<(), NotHeld> {
+    let mut ask = |offer: &TlsOffer| {
+        node.client_takes(offer)
+            .map_err(|error| NotHeld::CannotTell(format!("{offer}: {}", error.first_line())))
+    };
+    for offer in TlsOffer::taken_by(profile, port) {
+        match ask(&offer)? {
+            OfferAnswer::Taken(_) => {}
+            OfferAnswer::Refused(alert) => {
+                return Err(NotHeld::Otherwise(format!("refuses {offer}, which is of it: {alert}")));
+            }
+            OfferAnswer::NoTls => return Err(NotHeld::NoTls),
+        }
+    }
+    let offer = TlsOffer::refused_by(profile, port);
+    match ask(&offer)? {
+        OfferAnswer::Refused(_) => Ok(()),
+        OfferAnswer::NoTls => Err(NotHeld::NoTls),
+        OfferAnswer::Taken(_) => Err(NotHeld::Otherwise(format!("still takes {offer} from a client"))),
+    }
+}
+
 /// A handshake with what the profile has, and one with what it has not; on the admin port too, where that follows the main one.
 ///
 /// # Errors
@@ -88,35 +126,19 @@ pub fn seen_from_outside(
     let Some(profile) = rules.and_then(TlsRules::profile) else { return Ok(String::new()) };
     let node = world.node(name)?;
     let view = node.view().map_err(fail)?;
-    let mut ports = vec![(SqlPort::Main, "")];
+    holds(node, profile, SqlPort::Main)
+        .map_err(|error| fail(format!("{name} has the profile {profile}, and {error}")))?;
+    let mut also = String::new();
     if view.admin_follows_main() {
-        ports.push((SqlPort::Admin, " on the admin port"));
-    }
-    let cannot_tell = |offer: &TlsOffer, what: &str, error: &dyn std::fmt::Display| {
-        fail(format!("whether {name} takes {offer}{what} from a client cannot be told: {error}"))
-    };
-    for (port, what) in &ports {
-        for offer in TlsOffer::taken_by(profile, *port) {
-            match node.client_takes(&offer).map_err(|error| cannot_tell(&offer, what, &error))? {
-                OfferAnswer::Taken(_) => {}
-                OfferAnswer::Refused(alert) => {
-                    return Err(fail(format!(
-                        "{name} has the profile {profile} and refuses {offer}{what}, which is of it: {alert}"
-                    )));
-                }
+        also = match holds(node, profile, SqlPort::Admin) {
+            Ok(()) => ", on its admin port too".into(),
+            Err(NotHeld::NoTls) => "; its admin port offers no TLS".into(),
+            Err(NotHeld::CannotTell(why)) => format!("; of its admin port that cannot be told ({why})"),
+            Err(error) => {
+                return Err(fail(format!("{name} has the profile {profile}, and on its admin port {error}")));
             }
-        }
-        let offer = TlsOffer::refused_by(profile, *port);
-        match node.client_takes(&offer).map_err(|error| cannot_tell(&offer, what, &error))? {
-            OfferAnswer::Refused(_) => {}
-            OfferAnswer::Taken(_) => {
-                return Err(fail(format!(
-                    "{name} has the profile {profile} and still takes {offer}{what} from a client"
-                )));
-            }
-        }
+        };
     }
-    let also = if ports.len() > 1 { ", on the admin port too" } else { "" };
     let refused = TlsOffer::refused_by(profile, SqlPort::Main);
     Ok(format!("; it has the profile {profile}: seen from outside, {refused} is refused{also}"))
 }

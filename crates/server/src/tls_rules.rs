@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::TlsProfile;
-use net::{NetError, TlsOptions, TlsVersion};
+use net::{NetError, TlsFault, TlsOptions, TlsVersion};
 use serde::{Deserialize, Serialize};
 
 use crate::capability::Flavour;
@@ -105,8 +105,8 @@ pub enum SqlPort {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TlsOffer {
     pub port: SqlPort,
-    /// No other one.
-    pub version: TlsVersion,
+    /// No other one; `None`: any from TLS 1.2 on.
+    pub version: Option<TlsVersion>,
     /// Up to TLS 1.2; `None`: whatever OpenSSL has.
     pub ciphers: Option<&'static str>,
 }
@@ -115,8 +115,12 @@ pub struct TlsOffer {
 pub const CBC: &str = "ECDHE-ECDSA-AES128-SHA256:ECDHE-RSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA:AES128-SHA";
 
 impl TlsOffer {
-    pub fn of(port: SqlPort, version: TlsVersion) -> Self {
-        Self { port, version, ciphers: None }
+    pub fn any(port: SqlPort) -> Self {
+        Self { port, version: None, ciphers: None }
+    }
+
+    fn of(port: SqlPort, version: TlsVersion) -> Self {
+        Self { version: Some(version), ..Self::any(port) }
     }
 
     /// What a server with this profile must take.
@@ -139,8 +143,8 @@ impl TlsOffer {
 
     pub(crate) fn options(&self) -> TlsOptions {
         TlsOptions {
-            min_version: Some(self.version),
-            max_version: Some(self.version),
+            min_version: self.version,
+            max_version: self.version,
             ciphers: self.ciphers.map(str::to_owned),
             ..TlsOptions::with_mode(net::SslMode::Required)
         }
@@ -149,7 +153,10 @@ impl TlsOffer {
 
 impl std::fmt::Display for TlsOffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.version)?;
+        match self.version {
+            Some(version) => write!(f, "{version}")?,
+            None => f.write_str("TLS")?,
+        }
         f.write_str(if self.ciphers.is_some() { " without AEAD" } else { "" })
     }
 }
@@ -161,6 +168,8 @@ pub enum OfferAnswer {
     Taken(String),
     /// In the words of its alert.
     Refused(String),
+    /// Its greeting offers no TLS at all.
+    NoTls,
 }
 
 impl OfferAnswer {
@@ -169,7 +178,10 @@ impl OfferAnswer {
     /// # Source
     /// RFC 8446, 6.2: protocol_version, handshake_failure, insufficient_security; OpenSSL's words for them.
     pub(crate) fn of_error(error: &NetError) -> Option<Self> {
-        let NetError::Tls { why, .. } = error else { return None };
+        let NetError::Tls { why, fault, .. } = error else { return None };
+        if *fault == TlsFault::NotOffered {
+            return Some(Self::NoTls);
+        }
         let words = why.to_ascii_lowercase();
         let is_of_offer = ["protocol version", "handshake failure", "insufficient security"]
             .iter()
@@ -229,7 +241,7 @@ mod tests {
     fn only_an_alert_about_the_offer_is_a_refusal() {
         let error = |why: &str| NetError::Tls {
             endpoint: "127.0.0.1:3306".into(),
-            fault: net::TlsFault::Handshake,
+            fault: TlsFault::Handshake,
             why: why.into(),
         };
         for (why, is_refusal) in [
@@ -243,5 +255,7 @@ mod tests {
         ] {
             assert_eq!(OfferAnswer::of_error(&error(why)).is_some(), is_refusal, "{why}");
         }
+        let bare = NetError::Tls { endpoint: "".into(), fault: TlsFault::NotOffered, why: String::new() };
+        assert_eq!(OfferAnswer::of_error(&bare), Some(OfferAnswer::NoTls));
     }
 }

@@ -93,7 +93,8 @@ impl NodeView {
         let address = self.variable("admin_address").filter(|address| !address.is_empty())?;
         Some((address, self.variable("admin_port")?.parse().ok()?))
     }
-    /// It shows the main port's certificate there, and follows its versions and suites.
+    /// It shows the main port's certificate there, and follows its versions and suites; where `admin_tls_…` alone was given at the start, it
+    /// offers no TLS there, which nobody but its greeting tells.
     ///
     /// # Source
     /// Seen on MySQL 9.7.4: without `admin_ssl_…` the channel mysql_admin is not enabled, and the admin port takes over each reload of the main

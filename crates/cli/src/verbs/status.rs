@@ -181,7 +181,7 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
     let cluster = &status.cluster;
     let is_outside = |node: &status_ops::status::NodeStatus| {
         !node.rows.is_empty()
-            && node.rows.iter().all(|row| ["client", "replication"].contains(&row.what.as_str()))
+            && node.rows.iter().all(|row| ["client", "admin", "replication"].contains(&row.what.as_str()))
     };
     let told = |node: &status_ops::status::NodeStatus| node.why_not.is_none() && node.version.is_some();
     if !status.nodes.iter().any(told) {

@@ -1,7 +1,7 @@
 //! An application: a pool of connections per node that follows health checks, and writes that are remembered when acknowledged.
 
 use model::Handshake;
-use server::{OfferAnswer, Sessions, TlsOffer};
+use server::{OfferAnswer, Sessions, SqlPort, TlsOffer};
 
 use super::process::LingeringSessions;
 use super::world::World;
@@ -66,8 +66,11 @@ impl World {
         let live = server.live.as_ref().ok_or("it does not run")?;
         let client = live.client.as_ref().ok_or("the server does not offer TLS")?;
         let has = |option: &str| live.rules.get(option).unwrap_or_default();
-        let version = offer.version.to_string();
-        let refused = if !has("tls_version").split(',').any(|one| one == version) {
+        let is_it = |one: &str| offer.version.is_none_or(|version| version.to_string() == one);
+        if offer.port == SqlPort::Admin && !self.admin_answers {
+            return Err("Can't connect to server (110)".into());
+        }
+        let refused = if !has("tls_version").split(',').any(is_it) {
             Some("tlsv1 alert protocol version")
         } else if offer.ciphers.is_some() && !has("ssl_cipher").is_empty() {
             // Of a profile, which has none of these.
@@ -77,7 +80,11 @@ impl World {
         };
         Ok(match refused.filter(|_| !server.takes_all) {
             Some(alert) => OfferAnswer::Refused(alert.into()),
-            None => OfferAnswer::Taken(String::from_utf8_lossy(&client.leaf).into_owned()),
+            None => {
+                let stale = self.admin_leaf.as_ref().filter(|_| offer.port == SqlPort::Admin);
+                let leaf = stale.unwrap_or(&client.leaf);
+                OfferAnswer::Taken(String::from_utf8_lossy(leaf).into_owned())
+            }
         })
     }
 

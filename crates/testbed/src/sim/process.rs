@@ -418,6 +418,7 @@ impl Server {
         let on = [
             ("ALL PRIVILEGES", "`sealion_canary`.*"),
             ("SELECT", "`performance_schema`.`threads`"),
+            ("SELECT", "`performance_schema`.`status_by_thread`"),
             ("SELECT", "`mysql`.`user`"),
         ];
         let listed: Vec<&str> = global.iter().filter(has).copied().collect();

@@ -295,6 +295,52 @@ fn a_replica_that_cannot_speak_it_is_named_like_any_client() {
     assert_eq!(rig.shared.borrow().letters(), "TTcPPc");
 }
 
+/// MySQL's admin port follows the main one, is seen to, and is not taken for well where it does not or cannot be reached.
+#[test]
+fn the_admin_port_of_mysql_is_looked_at_too() {
+    let with_admin = || {
+        let rig = Rig::on(World::replicas_of_mysql(seed(), &[vec![], vec![0]]));
+        for (name, value) in [("admin_address", "10.77.0.1"), ("admin_port", "33062"), ("admin_ssl_cert", "")]
+        {
+            rig.shared.borrow_mut().servers[0].shown.insert(name.to_owned(), Some(value.to_owned()));
+        }
+        rig
+    };
+    let rotate = Change::new(Verb::Rotate, Noun::OF_REPLICAS);
+    let notes = |rig: &Rig, change: &Change, step: &str| {
+        let operator = Operator::new(rig, "root@db1");
+        let end = operator.apply(&operator.plan(change).expect("a plan"));
+        assert!(end.is_complete(), "{end:?}");
+        settled(rig);
+        let journals = operator.journals();
+        let text = String::from_utf8_lossy(&journals.last().expect("one").1).into_owned();
+        text.lines().filter(|line| line.contains(step)).collect::<Vec<_>>().join("\n")
+    };
+    let rig = with_admin();
+    let text = notes(&rig, &enable(Modern), "E2.n1");
+    let wanted = ["is refused, on its admin port too", "its admin port shows it too"];
+    assert!(wanted.into_iter().all(|one| text.contains(one)), "{text}");
+    assert!(notes(&rig, &rotate, "R1.n1").contains("its admin port shows it too"));
+
+    rig.shared.borrow_mut().admin_answers = false;
+    let text = notes(&rig, &clients(Intermediate), "E2.n1");
+    assert!(text.contains("of its admin port that cannot be told"), "{text}");
+
+    let rig = with_admin();
+    rig.shared.borrow_mut().admin_leaf = Some(std::fs::read(ca_of(&rig)).expect("a certificate"));
+    let (step, why) = stopped(&run(&rig, &Change::new(Verb::Enable, [])));
+    assert!(step == "E2.n1" && why.contains("the admin port of n1 shows another certificate"), "{why}");
+}
+
+/// A certificate that is none of a server.
+fn ca_of(rig: &Rig) -> std::path::PathBuf {
+    let spec = trust::CaSpec { common_name: "another".into(), valid_days: 1, key: trust::KeyKind::EcP256 };
+    let now = rig.shared.borrow().unix_s();
+    let path = rig.dir.path().join("another.pem");
+    std::fs::write(&path, trust::Ca::create(&spec, now).expect("made").cert_pem()).expect("writable");
+    path
+}
+
 #[test]
 fn lines_of_somebody_else_are_refused_and_not_overwritten() {
     let rig = estate();

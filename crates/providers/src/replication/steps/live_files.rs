@@ -92,7 +92,8 @@ impl StepKind for LiveFiles {
         }
         let rules = tls_rules::wanted(wish.rules.as_ref(), direction);
         let rules = tls_rules::seen_from_outside(world, &name, rules)?;
-        let ends = rules + &other_ports::at_end(&view);
+        let admin = other_ports::admin_at_end(world, &name, &view)?;
+        let ends = rules + &admin + &other_ports::at_end(&view);
         if direction == Direction::Back {
             return Ok(format!("it uses {} again{ends}", in_use(&view).cert));
         }
