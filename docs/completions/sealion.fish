@@ -497,6 +497,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leave -d 'With 
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l profile -d 'With clients: versions of TLS and cipher suites that servers take: modern, intermediate' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l format -d 'Output format' -r -f -a "table\t''
 json\t''
 diff\t''
@@ -507,6 +508,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l color -d 'When 
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-shut-out -d 'Shut out clients that the profile does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -534,6 +536,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l color -d 'When
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-shut-out -d 'Shut out clients that the profile does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -557,11 +560,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l window -d 'Ch
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l max-lag -d 'Change servers only while no replica lags more than this' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l profile -d 'With clients: versions of TLS and cipher suites that servers take: modern, intermediate' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-shut-out -d 'Shut out clients that the profile does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -589,6 +594,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l color -d 'Wh
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-shut-out -d 'Shut out clients that the profile does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -616,6 +622,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-shut-out -d 'Shut out clients that the profile does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -753,6 +760,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand join" -l color -d 'When 
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-shut-out -d 'Shut out clients that the profile does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -781,6 +789,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-shut-out -d 'Shut out clients that the profile does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -804,6 +813,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l color -d 'When 
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-shut-out -d 'Shut out clients that the profile does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Print more details; -vv prints everything'

@@ -11,14 +11,14 @@ struct Account {
     /// Where it is created, if there are several.
     on: &'static str,
     uses: &'static [Use],
-    /// Only with this option.
-    more: Option<(&'static str, Use)>,
+    /// Only with these options.
+    more: &'static [(&'static str, Use)],
     /// What `sealion audit` reads.
     audits: bool,
 }
 
 const fn account(on: &'static str, uses: &'static [Use]) -> Account {
-    Account { on, uses, more: None, audits: false }
+    Account { on, uses, more: &[], audits: false }
 }
 
 /// What the user of ssh is allowed on a host.
@@ -45,7 +45,7 @@ pub const GRANTS: &[GrantsRow] = &[
         accounts: &[Account {
             on: "every server",
             uses: &[Use::Look],
-            more: Some(("--canaries", Use::Canaries)),
+            more: &[("--canaries", Use::Canaries)],
             audits: false,
         }],
         host: HostRights::Look,
@@ -53,7 +53,7 @@ pub const GRANTS: &[GrantsRow] = &[
     GrantsRow {
         verbs: &["audit"],
         title: "audit servers from inside",
-        accounts: &[Account { on: "every server", uses: &[], more: None, audits: true }],
+        accounts: &[Account { on: "every server", uses: &[], more: &[], audits: true }],
         host: HostRights::None("audit uses SQL only"),
     },
     GrantsRow {
@@ -68,7 +68,7 @@ pub const GRANTS: &[GrantsRow] = &[
         accounts: &[Account {
             on: "every server",
             uses: &[Use::ChangeGalera, Use::ChangeReplication],
-            more: Some(("accounts", Use::ChangeAccounts)),
+            more: &[("accounts", Use::ChangeAccounts), ("--profile", Use::SeeHandshakes)],
             audits: false,
         }],
         host: HostRights::Change,
@@ -143,11 +143,8 @@ impl GrantsRow {
             for grant in grants {
                 out += &format!("GRANT {grant} TO {account_name};\n");
             }
-            let more = account
-                .more
-                .and_then(|(option, used_to)| Some((option, of_uses(&[used_to], &capabilities)?)));
-            if let Some((option, grants)) = more {
-                for grant in grants {
+            for (option, used_to) in account.more {
+                for grant in of_uses(&[*used_to], &capabilities).unwrap_or_default() {
                     out += &format!("-- only with {option}: GRANT {grant} TO {account_name};\n");
                 }
             }
@@ -229,12 +226,12 @@ pub fn page_table() -> String {
                         grants.iter().map(|grant| format!("`{grant}`")).collect::<Vec<_>>().join("; ")
                     })
                 };
-                let more = account.more.map(|(option, used_to)| {
-                    let grants = of_uses(&[used_to], &capabilities).unwrap_or_default().join("; ");
+                let more = account.more.iter().map(|(option, used_to)| {
+                    let grants = of_uses(&[*used_to], &capabilities).unwrap_or_default().join("; ");
                     format!("; with `{option}` also `{grants}`")
                 });
-                let grants = grants
-                    .map_or_else(|| "not done there".to_owned(), |text| text + &more.unwrap_or_default());
+                let more: String = more.collect();
+                let grants = grants.map_or_else(|| "not done there".to_owned(), |text| text + &more);
                 out += &format!(
                     "| `{}` | {} | {} | {grants} |\n",
                     row.verbs.join("`, `"),

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use model::link::NoSession;
 use serde::{Deserialize, Serialize};
 
+use crate::agreed::Agreed;
 pub use crate::canary::Evidence;
 use crate::no_session::{login_driver, login_user, no_session, only_greeted};
 use crate::segment::{self, Segment};
@@ -63,6 +64,9 @@ pub struct Direction {
     #[serde(default)]
     pub mysql_segments: u64,
     pub client_hello: bool,
+    /// Version and suite, where this is a server's direction and its ServerHello was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreed: Option<Agreed>,
     /// Bytes that were sent but that we did not see, at least.
     pub missing_bytes: u64,
     /// How often each canary was seen, by its tag (the 16 digits).
@@ -277,6 +281,7 @@ fn direction(stream: &Stream) -> Direction {
         after_tls_bytes: stream.seen.after_tls_bytes,
         mysql_segments: stream.seen.mysql_segments,
         client_hello: stream.seen.client_hello,
+        agreed: stream.seen.agreed,
         missing_bytes: stream.seen.missing_bytes,
         canaries: stream.seen.scanner.counts().clone(),
         evidence: stream.seen.scanner.evidence().cloned(),

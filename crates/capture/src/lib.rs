@@ -11,6 +11,7 @@
 //! flows of [`start`] are of this machine's own connections and do without: there a fragmented segment shows as missing bytes.
 #![warn(clippy::indexing_slicing)]
 
+pub mod agreed;
 pub mod canary;
 mod control;
 pub mod conversations;
@@ -36,6 +37,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+pub use agreed::Agreed;
 pub use canary::Canary;
 pub use control::{send_control, start_with_control};
 pub use flow::{Direction, Evidence, Flow, FlowTable};

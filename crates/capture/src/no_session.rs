@@ -395,8 +395,11 @@ mod tests {
     #[test]
     fn what_a_client_calls_itself_stands_in_a_login_that_is_there_as_a_whole() {
         let login = |program: &str| {
-            let attributes =
-                vec![("_client_name", "libmariadb"), ("_client_version", "3.3.20"), ("program_name", program)];
+            let attributes = vec![
+                ("_client_name", "libmariadb"),
+                ("_client_version", "3.3.20"),
+                ("program_name", program),
+            ];
             let head = wire::SslRequest {
                 capabilities: wire::Capabilities::PROTOCOL_41
                     | wire::Capabilities::SECURE_CONNECTION

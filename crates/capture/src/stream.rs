@@ -3,6 +3,7 @@
 use wire::tls::CONTENT_APPLICATION_DATA;
 use wire::{SegmentShape, classify_segment, is_mysql_segment, starts_with_client_hello};
 
+use crate::agreed::Agreed;
 use crate::canary::Scanner;
 use crate::no_session::Kept;
 use crate::order::{Order, Sink};
@@ -28,6 +29,8 @@ pub struct Seen {
     pub after_tls_bytes: u64,
     pub mysql_segments: u64,
     pub client_hello: bool,
+    /// What the server of it has agreed to, by its ServerHello.
+    pub agreed: Option<Agreed>,
     pub missing_bytes: u64,
     /// The longest record of application data, which all that is encrypted in TLS 1.3 is called.
     pub longest_encrypted_bytes: u16,
@@ -49,6 +52,9 @@ impl Sink for Counting<'_> {
         self.seen.segments += 1;
         if is_whole {
             self.seen.tls_segments += u64::from(classify_segment(payload) != SegmentShape::NotTls);
+            if self.seen.agreed.is_none() && self.seen.tls_bytes == 0 {
+                self.seen.agreed = Agreed::in_segment(payload);
+            }
             self.seen.client_hello |= starts_with_client_hello(after_ssl_request(payload));
             self.seen.mysql_segments += u64::from(self.seen.tls_bytes == 0 && is_mysql_segment(payload));
         }

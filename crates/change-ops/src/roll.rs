@@ -31,6 +31,7 @@ pub struct Settings {
     pub may_lack_rights: bool,
     pub accept_unknown_clients: bool,
     pub accept_unproven: bool,
+    pub accept_shut_out: bool,
     pub leave_accounts: Vec<AccountName>,
     pub force_accounts: Vec<AccountName>,
     /// Data of its own that a joiner has may be replaced by the cluster's.
@@ -53,6 +54,7 @@ impl Default for Settings {
             may_lack_rights: false,
             accept_unknown_clients: false,
             accept_unproven: false,
+            accept_shut_out: false,
             leave_accounts: vec![],
             force_accounts: vec![],
             replace_data: false,
@@ -159,6 +161,7 @@ fn world<'a>(
         may_lack_rights: settings.may_lack_rights,
         accept_unknown_clients: settings.accept_unknown_clients,
         accept_unproven: settings.accept_unproven,
+        accept_shut_out: settings.accept_shut_out,
         leave_accounts: settings.leave_accounts.clone(),
         force_accounts: settings.force_accounts.clone(),
         joiner: of.and_then(|plan| plan.change.joiner().cloned()),
@@ -185,7 +188,8 @@ pub fn plan(
     let change = &match change.nouns.as_slice() {
         [] if change.joiner().is_none() => {
             let topology = world.topology;
-            Change::new(change.verb, topology.default_nouns(&mut world.nodes).iter().copied())
+            let all = topology.default_nouns(&mut world.nodes).iter().copied();
+            Change::new(change.verb, all).with_profile(change.profile)
         }
         _ => change.clone(),
     };

@@ -157,7 +157,10 @@ impl Continuation {
             return change == wish;
         }
         let Ok(topology) = providers::topology::named(&self.plan.topology) else { return false };
-        let is_it = |nouns: &&[Noun]| *change == Change::new(wish.verb, nouns.iter().copied());
+        let is_it = |nouns: &&[Noun]| {
+            let all = Change::new(wish.verb, nouns.iter().copied());
+            *change == all.with_profile(wish.profile)
+        };
         topology.wishes_without_nouns(nodes).iter().any(is_it)
     }
 

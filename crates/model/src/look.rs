@@ -46,6 +46,24 @@ pub struct ClientSight {
     /// In its own words, which it may choose: `_client_name`, `_client_version`, `program_name`.
     pub driver: Option<String>,
     pub transport: Transport,
+    /// What its handshake came to; `None`: that was not seen.
+    pub handshake: Option<Handshake>,
+}
+
+/// What a client and a server have agreed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handshake {
+    /// As the servers spell it: `TLSv1.2`.
+    pub version: String,
+    /// As OpenSSL spells it; `None`: not known.
+    pub suite: Option<String>,
+}
+
+impl std::fmt::Display for Handshake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.version)?;
+        self.suite.as_ref().map_or(Ok(()), |suite| write!(f, " {suite}"))
+    }
 }
 
 impl std::fmt::Display for ClientSight {
@@ -61,6 +79,8 @@ impl std::fmt::Display for ClientSight {
 #[derive(Debug, Clone, Default)]
 pub struct ClientsLook {
     pub clients: Vec<ClientSight>,
+    /// Those whose handshake was captured and that were gone when the sessions were read.
+    pub gone: Vec<ClientSight>,
     /// Why there may be others, or others than these.
     pub not_seen: Vec<String>,
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::profile::TlsProfile;
 use crate::target::NodeName;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -101,6 +102,9 @@ pub struct Change {
     /// The one node that it is about. Not written where it is about all, so that such a change is the same bytes as before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeName>,
+    /// Which TLS clients are to use. None: that is left as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<TlsProfile>,
 }
 
 impl Change {
@@ -108,7 +112,11 @@ impl Change {
         let mut nouns: Vec<Noun> = nouns.into_iter().collect();
         nouns.sort();
         nouns.dedup();
-        Self { verb, nouns, node: None }
+        Self { verb, nouns, node: None, profile: None }
+    }
+    #[must_use]
+    pub fn with_profile(self, profile: Option<TlsProfile>) -> Self {
+        Self { profile, ..self }
     }
     /// `node` becomes a member.
     pub fn join(node: NodeName) -> Self {
@@ -130,7 +138,8 @@ impl fmt::Display for Change {
         if !nouns.is_empty() {
             write!(f, " {}", nouns.join(","))?;
         }
-        self.node.as_ref().map_or(Ok(()), |node| write!(f, " {node}"))
+        self.node.as_ref().map_or(Ok(()), |node| write!(f, " {node}"))?;
+        self.profile.map_or(Ok(()), |profile| write!(f, " --profile {profile}"))
     }
 }
 
@@ -297,6 +306,17 @@ mod tests {
         let step: Step = serde_json::from_str(OLD).expect("a step");
         assert!(step.nature.is_plain() && step.part.is_none());
         assert_eq!(serde_json::to_string(&step).expect("plain fields"), OLD);
+    }
+
+    #[test]
+    fn a_change_without_a_profile_is_written_as_before_there_were_any() {
+        let bare = Change::new(Verb::Enable, [Noun::Clients]);
+        let text = r#"{"verb":"enable","nouns":["clients"]}"#;
+        assert_eq!(serde_json::to_string(&bare).expect("plain fields"), text);
+        let modern = bare.with_profile(Some(TlsProfile::Modern));
+        let text = serde_json::to_string(&modern).expect("plain fields");
+        assert_eq!(serde_json::from_str::<Change>(&text).expect("a change"), modern);
+        assert_eq!(modern.to_string(), "enable clients --profile modern");
     }
 
     #[test]

@@ -4,14 +4,15 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use model::{Need, NodeName};
-use server::NodeView;
 use server::options::Setting;
+use server::{NodeView, TlsRules};
 
 use crate::by_hand;
 use crate::edit::{Edit, FileEdit, Form, redacted_diff};
 use crate::files::{self, CA_FILE, CERT_FILE, CLIENT_CA_FILE, KEY_FILE};
 use crate::needs;
 use crate::plan::{PlanError, refuse};
+use crate::tls_rules;
 use crate::world::World;
 
 const FILE_BYTES_MAX: u64 = formats::optfile::OPTION_FILE_BYTES_MAX as u64;
@@ -44,6 +45,8 @@ pub struct NodeDraft {
     pub ssl_cert: String,
     pub ssl_ca: String,
     pub clients: ClientCas,
+    /// Versions and suites that it takes from clients.
+    pub rules: TlsRules,
     pub view: NodeView,
 }
 
@@ -147,6 +150,7 @@ impl NodeDraft {
             ssl_cert: view.variable("ssl_cert").unwrap_or("").to_owned(),
             ssl_ca: view.variable("ssl_ca").unwrap_or("").to_owned(),
             clients,
+            rules: TlsRules::in_use(&view),
             view,
         };
         Ok((draft, setting))
@@ -189,8 +193,10 @@ impl NodeDraft {
         Offer { cert: self.ssl_cert.clone(), ca: self.ssl_ca.clone() }
     }
 
+    /// The edits with which they are offered none; the lines of a profile go too.
     pub fn offer_no_tls(&self) -> Vec<Edit> {
-        ["ssl_ca", "ssl_cert", "ssl_key"].map(|key| self.unset(key)).to_vec()
+        let files = ["ssl_ca", "ssl_cert", "ssl_key"].map(|key| self.unset(key));
+        [files.to_vec(), tls_rules::without_profile(self)].concat()
     }
 }
 

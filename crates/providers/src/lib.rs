@@ -28,6 +28,7 @@ pub mod replication;
 mod rollover;
 pub mod steps;
 mod threads;
+mod tls_rules;
 pub mod topology;
 mod undo_warnings;
 mod unified;

@@ -1,6 +1,6 @@
 //! Steps that every topology plans in the same way.
 
-use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
+use model::{Change, LinkKind, NodeName, Noun, Step, TlsProfile, Verb};
 
 use server::Flavour;
 use server::rights::{Rights, Use};
@@ -12,8 +12,8 @@ use crate::files::{CA_FILE, CERT_FILE, CLIENT_CA_FILE, KEY_FILE};
 use crate::needs;
 use crate::plan::{Builder, PlanError, refuse};
 use crate::steps::{
-    AuthorityParams, ClientTrustGateParams, ClientTrustParams, ClientsGateParams, ProveParams, RequireParams,
-    RotateParams,
+    AuthorityParams, ClientTrustGateParams, ClientTrustParams, ClientsGateParams, ProfileGateParams,
+    ProveParams, RequireParams, RotateParams,
 };
 use crate::world::World;
 
@@ -61,6 +61,11 @@ pub fn privileges(change: &Change, used_to: Use, flavour: Flavour) -> String {
     {
         all += &format!(", {}", accounts.listed());
         accounts.on.iter().for_each(|(right, object)| all += &format!(", {right} on {object}"));
+    }
+    if change.profile.is_some()
+        && let Some(handshakes) = of(Use::SeeHandshakes)
+    {
+        handshakes.on.iter().for_each(|(right, object)| all += &format!(", {right} on {object}"));
     }
     all
 }
@@ -196,6 +201,37 @@ pub fn only_rotated(change: &Change) -> Result<(), PlanError> {
         "the CA cannot be the subject of {}\n  why:  it is made with the first certificates; it can be replaced only\n  next: sealion plan rotate ca, or          {} without ca",
         change.verb, change.verb
     )))
+}
+
+/// # Errors
+/// A profile is of what clients are offered, and is set where they are.
+pub fn profile_of_clients(change: &Change) -> Result<(), PlanError> {
+    match change.profile {
+        Some(profile) if change.verb != Verb::Enable || !change.has(Noun::Clients) => Err(refuse(format!(
+            "the profile {profile} is of what clients are offered, and this change is not about that\n  why:  it sets tls_version and the suites \
+             of the client port, together with the certificate there\n  next: sealion plan enable clients --profile {profile}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Before a profile: whoever uses what it does not have would be shut out.
+pub fn profile_gate<'d>(
+    builder: &mut Builder,
+    profile: Option<TlsProfile>,
+    drafts: impl Iterator<Item = &'d NodeDraft>,
+) {
+    let Some(profile) = profile else { return };
+    let is_set = drafts.map(|draft| draft.rules.profile()).all(|one| one == Some(profile));
+    let step = builder.add(
+        "E0.look".into(),
+        "profile-gate",
+        format!("check that no client uses what the profile {profile} does not have"),
+        vec![],
+        ProfileGateParams { profile },
+    );
+    step.no_op = is_set;
+    step.shell = by_hand::clients();
 }
 
 /// What has no certificate.

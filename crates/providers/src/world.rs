@@ -125,6 +125,8 @@ pub struct World<'a> {
     pub force_accounts: Vec<AccountName>,
     /// A change whose last look could not see enough may be closed all the same; it stays written that it was not proven.
     pub accept_unproven: bool,
+    /// Clients that were seen to use what a profile of TLS does not have may be shut out.
+    pub accept_shut_out: bool,
     /// No member yet, as far as the change has come: nobody but its own step starts it.
     pub joiner: Option<NodeName>,
     /// Data of its own that a joiner has may be replaced by the cluster's.
@@ -274,7 +276,8 @@ impl<'a> World<'a> {
         if nouns.contains(&Noun::Clients) {
             nouns.retain(|noun| *noun != Noun::RequireTls);
         }
-        Change::new(change.verb, nouns)
+        let profile = whole.profile.filter(|_| nouns.contains(&Noun::Clients));
+        Change::new(change.verb, nouns).with_profile(profile)
     }
 
     pub fn unix_s(&self) -> i64 {

@@ -24,6 +24,7 @@ pub mod sessions;
 pub mod sst;
 pub mod support;
 pub mod tls_library;
+pub mod tls_rules;
 pub mod view;
 
 pub use arbitrator::{ArbitratorView, LiveArbitrator, ReadArbitrator, WriteArbitrator};
@@ -46,4 +47,5 @@ pub use proxy::{
 pub use replication::{Channel, ChannelTls, ThreadState, Threads, TlsFiles};
 pub use sessions::{TcpSession, TcpSessions, tcp_sessions};
 pub use sst::{SstOptions, SstTls};
+pub use tls_rules::{OfferAnswer, SqlPort, TlsOffer, TlsRules};
 pub use view::NodeView;

@@ -27,6 +27,7 @@ use crate::options::{self, Effective, Start, persisted};
 use crate::owner;
 use crate::replication::{self, Channel, ChannelTls, Threads, TlsFiles};
 use crate::sessions;
+use crate::tls_rules::{OfferAnswer, SqlPort, TlsOffer, TlsRules};
 use crate::view::NodeView;
 
 /// The service manager may take this long to stop or start a server before it is said to hang. systemd's own limit
@@ -664,6 +665,30 @@ impl ReadNode for LiveNode {
         let options = ConnectOptions { endpoint, tls, ..self.login.clone() };
         self.admits(Connector::new(options).and_then(|connector| connector.handshake_only(PROBE)))
     }
+
+    fn client_takes(&mut self, offer: &TlsOffer) -> Result<OfferAnswer, NodeError> {
+        let endpoint = match offer.port {
+            SqlPort::Main => self.machine.tcp(&self.spec.address, self.spec.port),
+            SqlPort::Admin => {
+                let view = self.view()?;
+                let (address, port) =
+                    view.admin_port().ok_or_else(|| self.host_error("it has no admin port"))?;
+                self.machine.tcp(address, port)
+            }
+        };
+        let options =
+            ConnectOptions { endpoint, tls: offer.options(), connect_timeout: PROBE, ..self.login.clone() };
+        match Connector::new(options).and_then(|connector| connector.handshake()) {
+            Ok(info) => info
+                .leaf_pem()
+                .map(OfferAnswer::Taken)
+                .ok_or_else(|| self.host_error("the handshake showed no certificate")),
+            Err(error) => OfferAnswer::of_error(&error).ok_or_else(|| match error {
+                NetError::Tls { .. } => self.host_error(error.in_one_line()),
+                _ => self.error(&error),
+            }),
+        }
+    }
 }
 
 impl WriteMember for LiveNode {
@@ -735,8 +760,8 @@ impl WriteNode for LiveNode {
         self.run_all(&[accounts::require_tls(account, on)])
     }
 
-    fn set_tls_files(&mut self, files: &TlsFiles) -> Result<(), NodeError> {
-        self.run_all(&replication::set_tls_files(files))
+    fn set_tls_files(&mut self, files: &TlsFiles, rules: Option<&TlsRules>) -> Result<(), NodeError> {
+        self.run_all(&replication::set_tls_files(files, rules))
     }
 
     fn hook(&mut self, hook: &Hook<'_>) -> Result<(), NodeError> {

@@ -16,6 +16,7 @@ use crate::live_settings::LiveSetting;
 use crate::logins::Logins;
 use crate::options::Effective;
 use crate::replication::{Channel, ChannelTls, Threads, TlsFiles};
+use crate::tls_rules::{OfferAnswer, TlsOffer, TlsRules};
 use crate::view::NodeView;
 
 /// File names below a node's `tls_dir`. Paths cannot be changed at run time, so they never change.
@@ -291,6 +292,11 @@ pub trait ReadNode: ReadMember {
     /// # Errors
     /// It cannot be told.
     fn client_admits(&mut self, shown: &Arc<PemSet>) -> Result<Admits, NodeError>;
+    /// Whether clients may come with this version of TLS and these suites, by a handshake with them and no others.
+    ///
+    /// # Errors
+    /// It cannot be told.
+    fn client_takes(&mut self, offer: &TlsOffer) -> Result<OfferAnswer, NodeError>;
 }
 
 /// Changes one node. Only a step's action is given this.
@@ -309,8 +315,8 @@ pub trait WriteNode: ReadNode + WriteMember {
     fn start_threads(&mut self, channel: &str, threads: Threads) -> Result<(), NodeError>;
     /// An account must be used over TLS (`REQUIRE SSL`), or need not. It counts for new connections.
     fn set_account_tls(&mut self, account: &AccountName, on: bool) -> Result<(), NodeError>;
-    /// A running server takes these files, where its row of the capability table says that it can.
-    fn set_tls_files(&mut self, files: &TlsFiles) -> Result<(), NodeError>;
+    /// A running server takes these files, and these versions and suites, where its row of the capability table says that it can.
+    fn set_tls_files(&mut self, files: &TlsFiles, rules: Option<&TlsRules>) -> Result<(), NodeError>;
     /// The inventory's hook, if it has one.
     fn hook(&mut self, hook: &Hook<'_>) -> Result<(), NodeError>;
 }

@@ -9,6 +9,7 @@ use net::{Client, NetError};
 use serde::{Deserialize, Serialize};
 
 use crate::capability::{Capabilities, Flavour};
+use crate::tls_rules::TlsRules;
 
 /// More channels than any server has; a list without end would be read without end.
 const CHANNELS_MAX: usize = 256;
@@ -224,19 +225,15 @@ pub const RELOAD_MYSQL: &str = "ALTER INSTANCE RELOAD TLS";
 /// So does MariaDB; LOCAL keeps it out of the binary log.
 pub const RELOAD_MARIADB: &str = "FLUSH LOCAL SSL";
 
-/// The statements with which a running MySQL takes other files. Never with NO ROLLBACK ON ERROR, which switches TLS off where a file
+/// The statements with which a running MySQL takes other files, and other versions and suites. A value that is refused (1231) changes none of
+/// them. Never with NO ROLLBACK ON ERROR, which switches TLS off where a file
 /// is bad.
-pub fn set_tls_files(files: &TlsFiles) -> Vec<String> {
+pub fn set_tls_files(files: &TlsFiles, rules: Option<&TlsRules>) -> Vec<String> {
     let value = |text: &str| if text.is_empty() { "DEFAULT".to_owned() } else { quoted(text) };
-    vec![
-        format!(
-            "SET GLOBAL ssl_ca={}, GLOBAL ssl_cert={}, GLOBAL ssl_key={}",
-            value(&files.ca),
-            value(&files.cert),
-            value(&files.key)
-        ),
-        RELOAD_MYSQL.into(),
-    ]
+    let files = [("ssl_ca", &*files.ca), ("ssl_cert", &*files.cert), ("ssl_key", &*files.key)];
+    let all = files.into_iter().chain(rules.into_iter().flat_map(TlsRules::iter));
+    let set: Vec<String> = all.map(|(name, text)| format!("GLOBAL {name}={}", value(text))).collect();
+    vec![format!("SET {}", set.join(", ")), RELOAD_MYSQL.into()]
 }
 
 /// A string of SQL, whatever sql_mode says of backslashes: paths and channel names with one are refused by [`is_plain`].
@@ -324,7 +321,7 @@ mod tests {
 
     #[test]
     fn reload_tls_never_says_no_rollback_on_error_which_would_switch_tls_off() {
-        let all = set_tls_files(&TlsFiles::default());
+        let all = set_tls_files(&TlsFiles::default(), None);
         assert_eq!(all.last().map(String::as_str), Some("ALTER INSTANCE RELOAD TLS"));
         assert_eq!(RELOAD_MYSQL, "ALTER INSTANCE RELOAD TLS");
     }
@@ -337,16 +334,17 @@ mod tests {
 
     #[test]
     fn what_a_server_made_itself_is_its_default() {
-        let own = set_tls_files(&TlsFiles {
-            ca: "ca.pem".into(),
-            cert: "server-cert.pem".into(),
-            key: String::new(),
-        });
+        let files = TlsFiles { ca: "ca.pem".into(), cert: "server-cert.pem".into(), key: String::new() };
+        let own = set_tls_files(&files, None);
         assert_eq!(
             own[0],
             "SET GLOBAL ssl_ca='ca.pem', GLOBAL ssl_cert='server-cert.pem', GLOBAL ssl_key=DEFAULT"
         );
         assert!(!own[1].contains("NO ROLLBACK"));
+        let modern = TlsRules::of(model::TlsProfile::Modern, Flavour::MySql);
+        let all = set_tls_files(&files, Some(&modern));
+        assert!(all.len() == 2 && all[0].starts_with(&own[0]), "{all:?}");
+        assert!(all[0].ends_with(", GLOBAL tls_version='TLSv1.3'"), "{all:?}");
         assert!(is_plain("/a'b") && !is_plain("a\\b") && !is_plain("a\nb"));
     }
 }

@@ -21,6 +21,8 @@ pub enum Use {
     ChangeReplication,
     /// To make accounts use TLS.
     ChangeAccounts,
+    /// To see which TLS each session uses.
+    SeeHandshakes,
     /// To read what is migrated.
     MigrateFrom,
     /// To write it.
@@ -41,6 +43,8 @@ pub struct Rights {
 
 /// Of `SHOW PROCESSLIST`: who is connected; `threads` says how.
 const SESSIONS: (&str, &str) = ("SELECT", "performance_schema.threads");
+/// `Ssl_version` and `Ssl_cipher` of each session.
+const HANDSHAKES: (&str, &str) = ("SELECT", "performance_schema.status_by_thread");
 const ACCOUNTS: (&str, &str) = ("SELECT", "mysql.user");
 pub const CANARIES: (&str, &str) = ("ALL", "sealion_canary.*");
 /// What of `ALL` is made use of: an account that has no more is let in.
@@ -114,6 +118,8 @@ pub const RIGHTS: &[Rights] = &[
     ),
     mariadb(Use::ChangeAccounts, &["CREATE USER"], &[ACCOUNTS]),
     mysql(Use::ChangeAccounts, &["CREATE USER"], &[ACCOUNTS]),
+    mariadb(Use::SeeHandshakes, &[], &[HANDSHAKES]),
+    mysql(Use::SeeHandshakes, &[], &[HANDSHAKES]),
     mariadb(
         Use::MigrateFrom,
         &[

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
+use model::Handshake;
 use net::{Client, NetError};
 
 /// One session over TCP, as the server lists it.
@@ -17,6 +18,8 @@ pub struct TcpSession {
     pub is_tls: Option<bool>,
     /// A replica reads the binary log over it.
     pub is_replica: bool,
+    /// What its handshake came to; `None`: this server does not tell.
+    pub handshake: Option<Handshake>,
 }
 
 impl TcpSession {
@@ -70,6 +73,7 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
                 .collect::<BTreeMap<_, _>>()
         })
         .unwrap_or_default();
+    let mut handshakes = handshakes(client);
     let rows = client.query("SELECT ID, USER, HOST, COMMAND FROM information_schema.PROCESSLIST")?;
     for row in rows.iter() {
         let (Some(id), Some(host)) = (row.at(0).and_then(|id| id.parse().ok()), row.at(2)) else { continue };
@@ -89,9 +93,37 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
             continue;
         }
         let is_replica = row.at(3).is_some_and(|command| command.starts_with("Binlog Dump"));
-        sessions.list.push(TcpSession { id, user, host: name.to_owned(), port, is_tls, is_replica });
+        sessions.list.push(TcpSession {
+            id,
+            user,
+            host: name.to_owned(),
+            port,
+            is_tls,
+            is_replica,
+            handshake: handshakes.remove(&id),
+        });
     }
     Ok(sessions)
+}
+
+/// What the handshake of each session came to, by its id. A server without a performance schema tells of none, and so does one where the account
+/// may not read that table.
+///
+/// # Source
+/// `Ssl_version` and `Ssl_cipher` of performance_schema.status_by_thread; empty without TLS. Tried on MySQL 9.7.4.
+fn handshakes(client: &mut Client) -> BTreeMap<u64, Handshake> {
+    let rows = client.query(
+        "SELECT t.PROCESSLIST_ID, v.VARIABLE_VALUE, c.VARIABLE_VALUE FROM performance_schema.threads t \
+         JOIN performance_schema.status_by_thread v ON v.THREAD_ID = t.THREAD_ID AND v.VARIABLE_NAME = 'Ssl_version' \
+         JOIN performance_schema.status_by_thread c ON c.THREAD_ID = t.THREAD_ID AND c.VARIABLE_NAME = 'Ssl_cipher' \
+         WHERE t.PROCESSLIST_ID IS NOT NULL",
+    );
+    let rows = rows.unwrap_or_default();
+    let known = rows.iter().filter_map(|row| {
+        let text = |at: usize| row.at(at).filter(|text| !text.is_empty()).map(std::borrow::Cow::into_owned);
+        Some((row.at(0)?.parse().ok()?, Handshake { version: text(1)?, suite: text(2) }))
+    });
+    known.collect()
 }
 
 /// What the clients of sessions over TCP call themselves, by the client's end as [`TcpSession::end`] writes it. Nobody proves
@@ -149,6 +181,7 @@ mod tests {
             port: 4711,
             is_tls: None,
             is_replica: false,
+            handshake: None,
         };
         assert_eq!(session("10.0.0.5").peer(), "10.0.0.5:4711".parse().ok());
         assert_eq!(session("::ffff:10.0.0.5").peer(), "10.0.0.5:4711".parse().ok());

@@ -88,6 +88,20 @@ impl NodeView {
     pub fn client_certificate_not_after_unix(&self) -> Option<i64> {
         unix_of(self.status(NOT_AFTER)?)
     }
+    /// Where MySQL takes administrators, if it does so by itself (`admin_address`).
+    pub fn admin_port(&self) -> Option<(&str, u16)> {
+        let address = self.variable("admin_address").filter(|address| !address.is_empty())?;
+        Some((address, self.variable("admin_port")?.parse().ok()?))
+    }
+    /// It shows the main port's certificate there, and follows its versions and suites; where `admin_tls_…` alone was given at the start, it
+    /// offers no TLS there, which nobody but its greeting tells.
+    ///
+    /// # Source
+    /// Seen on MySQL 9.7.4: without `admin_ssl_…` the channel mysql_admin is not enabled, and the admin port takes over each reload of the main
+    /// one, also of `tls_version`. Once they were set and loaded, they cannot be unset while it runs (error 3888).
+    pub fn admin_follows_main(&self) -> bool {
+        self.admin_port().is_some() && self.variable("admin_ssl_cert").is_none_or(str::is_empty)
+    }
     /// Its port of the X Protocol, and until when the certificate is valid that it shows there, where that is not the one which other clients
     /// are shown: X Plugin reads its files when the server starts.
     ///

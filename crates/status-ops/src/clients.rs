@@ -73,7 +73,8 @@ pub(crate) fn drivers(sniffer: &mut Sniffer, cluster: &Cluster, time: Duration) 
 }
 
 fn judge(sniffed: &SniffedClients, listed: &Drivers) -> ClientsLook {
-    let SniffedClients { sights, sessions, tls, drivers, blind } = sniffed;
+    let SniffedClients { sights, sessions, tls, drivers, handshakes, blind } = sniffed;
+    let mut unclaimed = handshakes.clone();
     let mut look = ClientsLook { not_seen: blind.clone(), ..ClientsLook::default() };
     for sight in sights.iter().filter(|sight| sight.link.kind == LinkKind::Client) {
         let node = node_of(sight);
@@ -92,6 +93,13 @@ fn judge(sniffed: &SniffedClients, listed: &Drivers) -> ClientsLook {
                     tls.iter().any(|(of, peer)| of == node && is_it(peer))
                 };
                 for session in &known.list {
+                    let is_it = |(of, peer): &(String, SocketAddr)| {
+                        of == node
+                            && peer.port() == session.port
+                            && session.peer().is_none_or(|one| one == *peer)
+                    };
+                    let captured = unclaimed.keys().find(|key| is_it(key)).cloned();
+                    let captured = captured.and_then(|key| unclaimed.remove(&key));
                     let name = session.to_string();
                     let is_plain = in_cleartext.iter().any(|one| **one == name);
                     in_cleartext.retain(|one| **one != name);
@@ -102,6 +110,7 @@ fn judge(sniffed: &SniffedClients, listed: &Drivers) -> ClientsLook {
                         port: session.port,
                         driver: driver(&session.end()),
                         transport: transport(session, is_plain, is_tls(session), sight),
+                        handshake: session.handshake.clone().or(captured),
                     });
                 }
                 look.not_seen.extend(known.is_partial.iter().map(|why| format!("{node}: {why}")));
@@ -122,9 +131,19 @@ fn judge(sniffed: &SniffedClients, listed: &Drivers) -> ClientsLook {
                 port: port.parse().unwrap_or(0),
                 driver: driver(peer),
                 transport: Transport::Cleartext,
+                handshake: None,
             });
         }
     }
+    look.gone.extend(unclaimed.into_iter().map(|((node, peer), handshake)| ClientSight {
+        driver: listed.get(&node).and_then(|all| all.get(&peer.to_string())).cloned(),
+        node,
+        user: None,
+        host: peer.ip().to_string(),
+        port: peer.port(),
+        transport: Transport::Tls,
+        handshake: Some(handshake),
+    }));
     look.not_seen.sort();
     look.not_seen.dedup();
     look

@@ -19,7 +19,7 @@ use host::remote::FarCapture;
 use lab::LabFile;
 use lab::supervisor::{Request, ask};
 use model::link::Seen;
-use model::{ClientsLook, Clock, Link, LinkSight, Look, LookError, SystemClock, Unseen, WireLook};
+use model::{ClientsLook, Clock, Handshake, Link, LinkSight, Look, LookError, SystemClock, Unseen, WireLook};
 use net::Client;
 use server::{Machine, TcpSessions};
 
@@ -65,6 +65,8 @@ pub struct SniffedClients {
     pub tls: BTreeSet<(String, SocketAddr)>,
     /// What clients called themselves in logins in cleartext, by the node and the client's end.
     pub drivers: BTreeMap<(String, String), String>,
+    /// What a client at that end and its server agreed on.
+    pub handshakes: BTreeMap<(String, SocketAddr), Handshake>,
     /// Why a capture may have missed something, whatever it saw.
     pub blind: Vec<String>,
 }
@@ -311,6 +313,7 @@ impl Sniffer {
         let mut seen = Vec::new();
         let mut tls = BTreeSet::new();
         let mut drivers = BTreeMap::new();
+        let mut handshakes = BTreeMap::new();
         let mut blind = Vec::new();
         for (nodes, control, control_port, report) in &reports {
             let look = Seeing {
@@ -324,6 +327,7 @@ impl Sniffer {
             };
             tls.extend(look.tls_clients());
             drivers.extend(look.drivers());
+            handshakes.extend(look.handshakes());
             let mut sights = look.sights(control, *control_port);
             let why = why_blind(report, sights.iter().all(|sight| sight.control_seen));
             for place in self.places.iter().filter(|place| nodes.contains(&place.node)) {
@@ -333,7 +337,7 @@ impl Sniffer {
             sights.retain(|sight| nodes.contains(&sight.link.a) || nodes.contains(&sight.link.b));
             seen.extend(sights);
         }
-        SniffedClients { sights: of_both_ends(seen), sessions, tls, drivers, blind }
+        SniffedClients { sights: of_both_ends(seen), sessions, tls, drivers, handshakes, blind }
     }
 }
 

@@ -8,8 +8,8 @@ use model::{LinkKind, LinkSight, Observation, Observations, Seen, Source, System
 use serde::{Deserialize, Serialize};
 use server::cluster_address::{self, Listing};
 use server::{
-    Channel, GaleraFacts, GaleraState, LiveNode, Machine, NodeView, ProviderOptions, ReadMember, ReadNode,
-    SstOptions, SstTls, ThreadState,
+    Channel, GaleraFacts, GaleraState, LiveNode, Machine, NodeView, OfferAnswer, ProviderOptions, ReadMember,
+    ReadNode, SqlPort, SstOptions, SstTls, ThreadState, TlsOffer,
 };
 
 use crate::arbitrators::arbitrator_status;
@@ -566,6 +566,40 @@ fn replication_row(channel: &Channel, sights: &[LinkSight], node: &str) -> Row {
     }
 }
 
+/// The port of MySQL's administrators, which follows the main one unless it has files of its own. What was captured on it counts for the link of
+/// clients.
+fn admin_row(node: &mut LiveNode, view: &NodeView, client: &Row, unseen: &mut Vec<String>) -> Option<Row> {
+    let (_, port) = view.admin_port()?;
+    let answer = ReadNode::client_takes(node, &TlsOffer::any(SqlPort::Admin));
+    let answer = answer.map_err(reason).and_then(|answer| match answer {
+        OfferAnswer::Taken(pem) => leaf_end(pem.as_bytes()).map(Some),
+        OfferAnswer::NoTls => Ok(None),
+        OfferAnswer::Refused(alert) => Err(alert),
+    });
+    let (effective, not_after_unix) = match &answer {
+        Ok(Some(end)) if view.requires_secure_transport() => ("required", Some(*end)),
+        Ok(Some(end)) => ("offered", Some(*end)),
+        Ok(None) => ("plain", None),
+        Err(why) => {
+            unseen.push(format!("its admin port {port}: {why}"));
+            ("unknown", None)
+        }
+    };
+    let follows = view.admin_follows_main();
+    Some(Row {
+        what: "admin".into(),
+        configured: if follows { client.configured.clone() } else { "own files".into() },
+        effective: effective.into(),
+        seen: client.seen.clone(),
+        // Its own are named by admin_ssl_cert, and the main port's are said with that.
+        key: None,
+        certificate: None,
+        not_after_unix,
+        not_after_of: not_after_unix.map(|_| DateOf::Served),
+        served_unknown: answer.err(),
+    })
+}
+
 /// The node's rows, and what of it could not be looked at.
 fn node_status(
     node: &mut LiveNode,
@@ -685,6 +719,7 @@ fn node_status(
         certificate: client_cert,
     };
 
+    let admin = admin_row(node, view, &client, &mut unseen);
     let channels = node.channels().map_err(reason);
     let mut note = |fact: &Fact, value: Value, source: Source, how: &str| {
         seen.note(name.clone(), fact, value, source, now, how);
@@ -741,6 +776,7 @@ fn node_status(
         );
     }
     let mut rows = if is_galera { vec![galera, sst_row, client.clone()] } else { vec![client.clone()] };
+    rows.extend(admin);
     match &channels {
         Ok(channels) => {
             rows.extend(channels.iter().map(|channel| replication_row(channel, sights, &name)));

@@ -112,6 +112,7 @@ mod tests {
             port: 4711,
             driver: Some("mysqlnd".into()),
             transport,
+            handshake: None,
         }
     }
 

@@ -16,7 +16,7 @@ use ::change::{Direction, Window};
 use change_ops::gates::Gates;
 use change_ops::roll::{self, AccountName, Finished, Progress, Settings};
 use clap::Args;
-use model::{Change, Noun, Plan, Verb};
+use model::{Change, Noun, Plan, TlsProfile, Verb};
 use site::{Cluster, OpsError};
 use trust::{KeyKind, RSA_BITS_MAX, RSA_BITS_MIN};
 
@@ -63,6 +63,11 @@ pub struct RunOptions {
     /// Require TLS of clients even if it could not be seen whether some still connect without it.
     #[arg(long)]
     pub accept_unknown_clients: bool,
+    /// Shut out clients that the profile does not take
+    ///
+    /// With --profile: shut out clients that were seen to use a version of TLS or a cipher suite that the profile does not have.
+    #[arg(long, hide_short_help = true)]
+    pub accept_shut_out: bool,
     /// Close the change even if the last check could not prove it
     ///
     /// Close the change even if the last check could not prove it; `status` and the journal keep showing it.
@@ -127,6 +132,18 @@ pub struct PlanOptions {
     /// Change servers although the TLS library that they, or garbd, run with has a known fault. The plan names library, fault and source.
     #[arg(long, hide_short_help = true)]
     pub skip_openssl_check: bool,
+}
+
+/// Which TLS clients are let in with.
+#[derive(Debug, Args)]
+pub struct ProfileOptions {
+    /// With clients: versions of TLS and cipher suites that servers take: modern, intermediate
+    ///
+    /// With clients: the versions of TLS and the cipher suites that servers take from clients and replicas. modern is TLS 1.3 only;
+    /// intermediate is TLS 1.2 with ECDHE and AEAD, and TLS 1.3 (after Mozilla, Server Side TLS). Clients that were seen to use anything else
+    /// stop the change before its first step. Without this option the servers' own settings stay as they are.
+    #[arg(long, value_name = "PROFILE", hide_short_help = true)]
+    pub profile: Option<TlsProfile>,
 }
 
 /// What holds a change between two of its steps. In no short help: it has a screen only.
@@ -198,6 +215,7 @@ fn settings_of(running: &RunOptions) -> Settings {
     let mut settings = Settings {
         accept_unknown_clients: running.accept_unknown_clients,
         accept_unproven: running.accept_unproven,
+        accept_shut_out: running.accept_shut_out,
         ..Settings::default()
     };
     settings.limits.clients_look_ms = running.watch_clients_s * 1000;

@@ -186,7 +186,7 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
     let cluster = &status.cluster;
     let is_outside = |node: &status_ops::status::NodeStatus| {
         !node.rows.is_empty()
-            && node.rows.iter().all(|row| ["client", "replication"].contains(&row.what.as_str()))
+            && node.rows.iter().all(|row| ["client", "admin", "replication"].contains(&row.what.as_str()))
     };
     if !status.nodes.iter().any(tells) {
         println!("{} {}", show::bold("cluster"), cluster.name);

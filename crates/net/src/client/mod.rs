@@ -121,12 +121,26 @@ impl Connector {
         makes_one.then(|| tls::Context::new(&self.options.tls)).transpose()
     }
 
+    /// Does the TLS handshake and hangs up: what the server showed, and what was agreed on. Nobody logs in.
+    ///
+    /// # Errors
+    /// As [`Connector::handshake_only`].
+    pub fn handshake(&self) -> Result<TlsInfo, NetError> {
+        self.shake().map(|(_, info)| info)
+    }
+
     /// Does the TLS handshake and says nothing more, for up to `wait`: a server that does not take our certificate says so then. Whoever
     /// logs in at once may be hung up on before that can be read.
     ///
     /// # Errors
     /// As [`Connector::connect`], up to the handshake; a server that offers no TLS is an error of TLS.
     pub fn handshake_only(&self, wait: Duration) -> Result<Outcome, NetError> {
+        let (mut channel, _) = self.shake()?;
+        channel.stream.socket_mut().set_deadline(Instant::now() + wait);
+        Ok(Outcome::of_read(channel.stream.read(&mut [0; 64])))
+    }
+
+    fn shake(&self) -> Result<(PacketChannel, TlsInfo), NetError> {
         let options = &self.options;
         let (channel, greeting) = greeted(options, &mut ConnectTimings::default())?;
         let context =
@@ -136,9 +150,7 @@ impl Connector {
                 why: "the greeting of the server does not offer TLS".to_owned(),
             })?;
         let capabilities = wanted_capabilities(options, &greeting) | Capabilities::SSL;
-        let (mut channel, _) = start_tls(channel, context, options, request(capabilities, 0))?;
-        channel.stream.socket_mut().set_deadline(Instant::now() + wait);
-        Ok(Outcome::of_read(channel.stream.read(&mut [0; 64])))
+        start_tls(channel, context, options, request(capabilities, 0))
     }
 
     /// Dials something that is no database, does TLS at once unless it is switched off, and has one byte given back: what the

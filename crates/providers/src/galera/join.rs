@@ -1,11 +1,11 @@
 //! A new server becomes a member of an encrypted cluster: its key and certificate, its options as those of the members, its start.
 //! Nothing of a member is changed, and none is stopped.
 
-use model::{Change, LinkKind, NodeName};
+use model::{Change, LinkKind, NodeName, TlsProfile};
 use openssl::sha::sha256;
 use server::cluster_address::hosts as named_in;
 use server::rights::Use;
-use server::{Flavour, GaleraFacts, GaleraState, NodeError, NodeView, ProviderOptions, WriteNode};
+use server::{Flavour, GaleraFacts, GaleraState, NodeError, NodeView, ProviderOptions, TlsRules, WriteNode};
 
 use super::steps::JoinParams;
 use super::{OPTIONS, quorum};
@@ -30,6 +30,8 @@ pub struct Members {
     /// All of them offer TLS to clients; and all of them require it.
     pub offer_tls: bool,
     pub require_tls: bool,
+    /// Which TLS all of them let clients in with.
+    pub profile: Option<TlsProfile>,
 }
 
 impl Members {
@@ -41,6 +43,8 @@ impl Members {
             .filter_map(|(name, view)| view.as_ref().ok().map(|view| (name, view)))
             .collect();
         let (_, first) = up.first()?;
+        let profile = TlsRules::in_use(first).profile();
+        let is_same = up.iter().all(|(_, view)| TlsRules::in_use(view).profile() == profile);
         let text = |name: &str| first.variable(name).unwrap_or("").to_owned();
         Some(Self {
             names: up.iter().map(|(name, _)| (*name).clone()).collect(),
@@ -52,6 +56,7 @@ impl Members {
             version: first.version().to_owned(),
             offer_tls: up.iter().all(|(_, view)| view.offers_client_tls()),
             require_tls: up.iter().all(|(_, view)| view.requires_secure_transport()),
+            profile: profile.filter(|_| is_same),
         })
     }
 
@@ -133,6 +138,9 @@ pub fn edits(
     }
     if members.offer_tls {
         edits.extend(draft.offer_tls());
+        let rules = members.profile.map(|profile| TlsRules::of(profile, Flavour::MariaDb));
+        let rules = rules.iter().flat_map(TlsRules::iter);
+        edits.extend(rules.map(|(option, value)| draft.set(option, value.to_owned())));
     }
     if members.require_tls {
         edits.push(draft.set("require_secure_transport", "ON".into()));

@@ -20,14 +20,15 @@ use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
     ALREADY_DONE, NO_RESTART, cleartext_after, client_trust, client_trust_gate, clients_gate,
-    clients_gate_back, key_files, new_certificate, nothing_to_rotate, only_rotated, privileges, prove,
-    require, requires_tls, retire, rights,
+    clients_gate_back, key_files, new_certificate, nothing_to_rotate, only_rotated, privileges, profile_gate,
+    profile_of_clients, prove, require, requires_tls, retire, rights,
 };
 use crate::preflight::{set_live, trust_files};
 use crate::proxies;
 use crate::replication;
 use crate::rollover;
 use crate::steps::EditParams;
+use crate::tls_rules::{self, RulesChange};
 use crate::world::World;
 
 /// SHA-256 over what the plan was made for. Queues, GTIDs and Synced states are left out: they change by themselves.
@@ -97,6 +98,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let hasty = patience::is_hasty(&drafts, &voters);
     let mut builder = Builder::default();
     only_rotated(change)?;
+    profile_of_clients(change)?;
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &mut voters, &accounts, &mut builder)?,
         Verb::Join => return Err(refuse("a join names a node: sealion join NODE")),
@@ -124,6 +126,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
         impact.extend(trust_files::impact(world));
     }
     impact.extend(rollover::impact(world, change));
+    impact.extend(tls_rules::told(change.profile));
     impact.extend(listed);
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
@@ -273,6 +276,7 @@ fn enable(
     builder: &mut Builder,
 ) -> Result<(), PlanError> {
     let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
+    profile_gate(builder, change.profile, drafts.iter().map(|draft| &**draft));
     if galera || clients || change.has(Noun::Sst) {
         let of_nodes = drafts.iter().map(|draft| &***draft);
         // It takes part in the group alone: no state transfer, no client.
@@ -331,8 +335,10 @@ fn enable(
                 draft.letter = 'D';
                 edits.push(draft.set_options());
             }
+            let (of_profile, rules) = tls_rules::plan(draft, change.profile);
             if clients {
                 edits.extend(draft.offer_tls());
+                edits.extend(of_profile);
                 draft.ssl_cert = draft.path(CERT_FILE);
                 draft.ssl_ca = draft.path(draft.ca_of_clients());
             }
@@ -342,7 +348,9 @@ fn enable(
                 _ if offer_before.cert == draft.ssl_cert => "judges clients by client-ca.pem; restart",
                 _ => "offers TLS to clients; restart",
             };
-            round(builder, "E2", draft, edits, before, offer_before, clients, title)?;
+            let of_profile = tls_rules::in_words(change.profile.filter(|_| clients));
+            let title = title.replace("; restart", &format!("{of_profile}; restart"));
+            round(builder, "E2", draft, edits, before, offer_before, rules, clients, &title)?;
         }
     }
     if galera {
@@ -363,6 +371,7 @@ fn enable(
             let (before, offer_before) = (draft.letter, draft.offer());
             draft.options.remove("socket.dynamic");
             draft.letter = 'S';
+            let (_, rules) = tls_rules::plan(draft, change.profile);
             let edits = if before == 'S' { vec![] } else { vec![draft.set_options()] };
             round(
                 builder,
@@ -371,6 +380,7 @@ fn enable(
                 edits,
                 before,
                 offer_before,
+                rules,
                 clients,
                 "accepts only TLS from nodes; restart",
             )?;
@@ -476,11 +486,13 @@ fn round(
     edits: Vec<Edit>,
     before: char,
     offer_before: Offer,
+    rules: Option<RulesChange>,
     clients: bool,
     title: &str,
 ) -> Result<(), PlanError> {
     let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
-    let no_op = edit.is_no_op() && before == draft.letter && offer_before == draft.offer();
+    let keeps_rules = rules.as_ref().is_none_or(RulesChange::changes_nothing);
+    let no_op = edit.is_no_op() && before == draft.letter && offer_before == draft.offer() && keeps_rules;
     let params = RoundParams {
         edit,
         before,
@@ -489,6 +501,7 @@ fn round(
         ssl_cert_after: clients.then(|| draft.ssl_cert.clone()),
         ssl_ca_before: clients.then_some(offer_before.ca),
         ssl_ca_after: clients.then(|| draft.ssl_ca.clone()),
+        rules,
     };
     let step = builder.add(
         format!("{prefix}.{}", draft.name),
@@ -550,6 +563,7 @@ fn disable(
                 edits,
                 before,
                 offer_before,
+                None,
                 clients,
                 "accepts cleartext and TLS from nodes; restart",
             )?;
@@ -584,7 +598,7 @@ fn disable(
             }
             let title =
                 if galera { "uses cleartext only; restart" } else { "offers no TLS to clients; restart" };
-            round(builder, "D2", draft, edits, before, offer_before, clients, title)?;
+            round(builder, "D2", draft, edits, before, offer_before, None, clients, title)?;
         }
     }
     if galera {

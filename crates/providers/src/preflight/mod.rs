@@ -8,6 +8,7 @@ pub mod command_line;
 pub mod elsewhere;
 pub mod managed;
 pub mod place;
+pub mod profile;
 pub mod proxy_names;
 pub mod rights;
 pub mod service_commands;

@@ -70,7 +70,8 @@ fn wanted(plan: &Plan, view: &NodeView, proves: bool) -> RightsSet {
     let is_member = TOPOLOGIES.iter().any(|known| known.role(view) == Ok(Role::GroupMember));
     let of_nodes = if is_member { Use::ChangeGalera } else { Use::ChangeReplication };
     let accounts = plan.change.has(Noun::Accounts).then_some(Use::ChangeAccounts);
-    let uses: Vec<Use> = [Some(of_nodes), accounts].into_iter().flatten().collect();
+    let profile = plan.change.profile.map(|_| Use::SeeHandshakes);
+    let uses: Vec<Use> = [Some(of_nodes), accounts, profile].into_iter().flatten().collect();
     let wanted = RightsSet::of(&uses, view.capabilities().flavour).unwrap_or_default();
     if proves { wanted } else { wanted.without(CANARIES) }
 }

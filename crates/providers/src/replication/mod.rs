@@ -76,7 +76,7 @@ impl Topology for Replication {
 
     fn plan(&self, world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
         let mut content = plan::plan(world, change)?;
-        content.impact.extend(other_ports::told(world, &content.steps));
+        content.impact.extend(other_ports::told(world, change, &content.steps));
         let restarted = content.steps.iter().filter(|step| step.restarts_server && !step.no_op);
         let restarted: BTreeSet<NodeName> = restarted.flat_map(|step| step.nodes.clone()).collect();
         content.impact.extend(set_live::told(world, &restarted));

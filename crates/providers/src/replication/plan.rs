@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
+use model::{Change, LinkKind, NodeName, Noun, Step, TlsProfile, Verb};
 use openssl::sha::sha256;
 use server::replication::{RELOAD_MARIADB, RELOAD_MYSQL};
 use server::rights::Use;
@@ -19,10 +19,11 @@ use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{
     ALREADY_DONE, NO_RESTART, cannot_offer_none, cleartext_after, client_trust, client_trust_gate,
-    clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate, only_rotated, prove,
-    require, requires_tls, retire, rights,
+    clients_gate, clients_gate_back, key_files, new_certificate, nothing_to_rotate, only_rotated,
+    profile_gate, profile_of_clients, prove, require, requires_tls, retire, rights,
 };
 use crate::rollover;
+use crate::tls_rules::{self, RulesChange};
 use crate::world::World;
 
 /// A server, with the channels of which it is the replica.
@@ -162,13 +163,14 @@ fn state_hash(change: &Change, drafts: &[Draft], accounts: &[AccountsOf], choice
     let mut text = format!("{change}\n");
     for Draft { node, channels, .. } in drafts {
         text += &format!(
-            "{} {} {} {} {} {:?}\n",
+            "{} {} {} {} {} {:?} {:?}\n",
             node.name,
             node.file.display(),
             crate::edit::hash(&node.bytes),
             node.view.version(),
             node.view.variable("server_id").unwrap_or(""),
-            in_use(&node.view)
+            in_use(&node.view),
+            node.rules
         );
         text += &node.clients.state();
         for channel in channels {
@@ -236,6 +238,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     sources_elsewhere_serve_ours(world, change, &drafts)?;
     let mut builder = Builder::default();
     only_rotated(change)?;
+    profile_of_clients(change)?;
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &accounts, &mut builder)?,
         Verb::Join => {
@@ -256,6 +259,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     impact.extend(shut_out);
     impact.extend(not_known);
     impact.extend(rollover::impact(world, change));
+    impact.extend(tls_rules::told(change.profile));
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
     }
@@ -315,6 +319,7 @@ fn enable(
     builder: &mut Builder,
 ) -> Result<(), PlanError> {
     let (replication, clients) = (change.has(Noun::Replication), change.has(Noun::Clients));
+    profile_gate(builder, change.profile, drafts.iter().map(|draft| &draft.node));
     if replication || clients {
         key_files(world, drafts.iter().map(|draft| &*draft.node), builder);
     }
@@ -323,7 +328,7 @@ fn enable(
             client_trust("E0t", &draft.node, builder);
         }
         for draft in drafts.iter_mut() {
-            offer(builder, &mut draft.node, true)?;
+            offer(builder, &mut draft.node, true, change.profile)?;
         }
     }
     if replication {
@@ -442,8 +447,15 @@ fn sources_elsewhere_serve_ours(
 const TAKES_CLIENTS: &str = "judges clients by client-ca.pem";
 
 /// One server offers the certificate of its own to clients, or none: live where it can, else by a restart.
-fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), PlanError> {
-    let edits = if on { draft.offer_tls() } else { draft.offer_no_tls() };
+fn offer(
+    builder: &mut Builder,
+    draft: &mut NodeDraft,
+    on: bool,
+    profile: Option<TlsProfile>,
+) -> Result<(), PlanError> {
+    let (of_profile, rules) = tls_rules::plan(draft, profile);
+    let edits = if on { [draft.offer_tls(), of_profile].concat() } else { draft.offer_no_tls() };
+    let keeps_rules = rules.as_ref().is_none_or(RulesChange::changes_nothing);
     let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
     let name = draft.name.clone();
     let prefix = if on { "E2" } else { "D2" };
@@ -455,17 +467,17 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
             cert: after.clone(),
             key: draft.path(KEY_FILE),
         };
-        let no_op = edit.is_no_op() && before == files;
+        let no_op = edit.is_no_op() && before == files && keeps_rules;
         let is_served = before.cert == files.cert && before.ca != files.ca;
         let what = if is_served { TAKES_CLIENTS } else { "serves its certificate to clients" };
-        let sql: Vec<String> =
-            server::replication::set_tls_files(&files).into_iter().map(|sql| format!("{sql};")).collect();
+        let sql = server::replication::set_tls_files(&files, rules.as_ref().map(|rules| &rules.after));
+        let sql: Vec<String> = sql.into_iter().map(|sql| format!("{sql};")).collect();
         let step = builder.add(
             format!("{prefix}.{name}"),
             "live-files",
-            format!("{name} {what}, without a restart"),
+            format!("{name} {what}{}, without a restart", tls_rules::in_words(profile)),
             vec![name.clone()],
-            LiveFilesParams { edit, before, after: files },
+            LiveFilesParams { edit, before, after: files, rules },
         );
         step.shell = draft.by_hand(&diff, sql.iter().map(|sql| draft.sql(sql)).collect());
         (step.sql, step.no_op) = (sql, no_op);
@@ -473,7 +485,7 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
     } else {
         let (before, ca_before) = (draft.ssl_cert.clone(), draft.ssl_ca.clone());
         let ca_after = if on { draft.path(draft.ca_of_clients()) } else { String::new() };
-        let no_op = edit.is_no_op() && before == after && ca_before == ca_after;
+        let no_op = edit.is_no_op() && before == after && ca_before == ca_after && keeps_rules;
         let what = match on {
             true if before == after && ca_before != ca_after => TAKES_CLIENTS,
             true => "offers TLS to clients",
@@ -482,7 +494,7 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
         let step = builder.add(
             format!("{prefix}.{name}"),
             "restart",
-            format!("{name} {what}; restart"),
+            format!("{name} {what}{}; restart", tls_rules::in_words(profile)),
             vec![name.clone()],
             RestartParams {
                 edit,
@@ -490,6 +502,7 @@ fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), P
                 after: after.clone(),
                 ca_before: Some(ca_before),
                 ca_after: Some(ca_after),
+                rules,
             },
         );
         let restart = vec![by_hand::words(&draft.stop), by_hand::words(&draft.start)];
@@ -586,7 +599,7 @@ fn disable(
             )));
         }
         for draft in drafts.iter_mut() {
-            offer(builder, &mut draft.node, false)?;
+            offer(builder, &mut draft.node, false, None)?;
         }
     }
     if replication && clients {

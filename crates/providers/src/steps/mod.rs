@@ -10,6 +10,7 @@ mod clients_gate;
 mod edit;
 pub mod files;
 mod next_authority;
+mod profile_gate;
 mod prove;
 mod require;
 mod retire;
@@ -37,6 +38,7 @@ pub use client_trust::ClientTrustParams;
 pub use client_trust_gate::ClientTrustGateParams;
 pub use clients_gate::ClientsGateParams;
 pub use edit::EditParams;
+pub use profile_gate::ProfileGateParams;
 pub use prove::ProveParams;
 pub use require::RequireParams;
 pub use rotate::RotateParams;
@@ -103,6 +105,7 @@ pub const STEPS: &[&dyn StepKind] = &[
     &patience::PATIENCE_GATE,
     &join::JOIN,
     &gate::GATE,
+    &profile_gate::PROFILE_GATE,
     &clients_gate::CLIENTS_GATE,
     &require::REQUIRE,
     &prove::PROVE,

@@ -220,6 +220,7 @@ impl StepKind for Rotate {
                 return Err(fail("its client port serves another certificate"));
             }
         }
-        Ok(format!("serves serial {live} on new connections{}", other_ports::at_end(&view)))
+        let admin = other_ports::admin_at_end(world, &name, &view)?;
+        Ok(format!("serves serial {live} on new connections{admin}{}", other_ports::at_end(&view)))
     }
 }

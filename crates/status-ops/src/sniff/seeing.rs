@@ -7,7 +7,7 @@ use capture::{Canary, CaptureReport, Direction, Flow};
 use model::link::{
     CaptureState, DirectionCounts, FlowCounts, FlowSeen, NoSession, Seen, Witness, judge, judge_flow,
 };
-use model::{Evidence, Link, LinkKind, LinkSight};
+use model::{Evidence, Handshake, Link, LinkKind, LinkSight};
 use server::{TcpSession, TcpSessions};
 
 use super::Transfer;
@@ -365,6 +365,26 @@ impl<'s> Seeing<'s> {
         found
     }
 
+    /// What clients and servers have agreed on, by the server and the client's end; our own not among them.
+    pub(super) fn handshakes(&self) -> Vec<((String, SocketAddr), Handshake)> {
+        let mut found = Vec::new();
+        for flow in &self.report.flows {
+            let links = self.links_of(flow).into_iter();
+            for FlowLink { link, server, .. } in links.filter(|one| one.link.kind == LinkKind::Client) {
+                let on_link = self.on_link(flow, server);
+                let Some(handshake) = [&flow.ab, &flow.ba].into_iter().find_map(|way| agreed(way.agreed?))
+                else {
+                    continue;
+                };
+                if !on_link.counts.is_own {
+                    let node = if link.a == "client" { link.b } else { link.a };
+                    found.push(((node, on_link.client), handshake));
+                }
+            }
+        }
+        found
+    }
+
     /// Who it was that spoke cleartext.
     pub(super) fn cleartext_clients(
         &self,
@@ -509,6 +529,18 @@ impl<'s> Seeing<'s> {
             seen,
         }
     }
+}
+
+/// `None`: a version that servers do not have.
+fn agreed(agreed: capture::Agreed) -> Option<Handshake> {
+    let version = wire::tls::registry::Version(agreed.version).mysql_name()?.to_owned();
+    let suite = wire::tls::registry::cipher_suite(agreed.cipher_suite);
+    // A suite without a name is none of a profile.
+    let suite = suite.map_or_else(
+        || format!("0x{:04x}", agreed.cipher_suite),
+        |suite| suite.openssl_name.unwrap_or(suite.name).to_owned(),
+    );
+    Some(Handshake { version, suite: Some(suite) })
 }
 
 /// Whether a session is the one on this connection.

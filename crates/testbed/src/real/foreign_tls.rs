@@ -16,6 +16,23 @@ pub enum Port {
 }
 
 impl RealLab {
+    /// Whether a node's port for clients takes a handshake with these options of `openssl s_client`.
+    ///
+    /// # Panics
+    /// The program says neither.
+    #[track_caller]
+    pub fn takes_handshake(&self, node: &str, port: u16, options: &[&str]) -> bool {
+        let address = self.file().node(node).expect("a node of the lab").address;
+        let mut command = self.command(self.exec_of_applications());
+        command.args(["timeout", SAYS_S, "openssl", "s_client", "-starttls", "mysql"]);
+        command.args(["-connect", &format!("{address}:{port}")]).args(options);
+        let ended = Program::start(command).finish(Duration::from_secs(60));
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        let is_refused = said.contains("alert protocol version") || said.contains("alert handshake failure");
+        assert!(is_refused || said.contains("BEGIN CERTIFICATE"), "{address}:{port} {options:?}: {said}");
+        !is_refused
+    }
+
     /// Whether a node's port refuses a certificate since its CA is not trusted there.
     ///
     /// # Panics

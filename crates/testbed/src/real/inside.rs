@@ -163,7 +163,8 @@ fn talk(errand: &Value) -> Value {
             let mut options =
                 ConnectOptions::new(Endpoint::tcp(address.ip().to_string(), address.port()), user.clone());
             options = options.password(password.clone());
-            options.tls = TlsOptions::with_mode(mode);
+            let max_version = (errand["is_old"] == true).then_some(net::TlsVersion::Tls12);
+            options.tls = TlsOptions { max_version, ..TlsOptions::with_mode(mode) };
             (options.connect_timeout, options.io_timeout) = (Duration::from_secs(3), Duration::from_secs(5));
             let (is_over, path) = (std::sync::Arc::clone(&is_over), path.clone());
             std::thread::spawn(move || {
@@ -208,7 +209,15 @@ fn nap(how_long: Duration, is_over: &AtomicBool) {
     }
 }
 
-/// Clients that speak cleartext, until they are stopped.
+/// How clients speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speaks {
+    Cleartext,
+    Tls,
+    Tls12,
+}
+
+/// Clients that speak, until they are stopped.
 pub struct Talkers {
     program: Program,
     path: std::path::PathBuf,
@@ -244,25 +253,31 @@ impl RealLab {
     /// Clients of the application's account in cleartext, one on each node.
     #[track_caller]
     pub fn talk(&self, every: Duration) -> Talkers {
-        self.talkers(&self.client_ports(), every, true, false)
+        self.talkers(&self.client_ports(), every, true, Speaks::Cleartext)
     }
 
     /// Clients that connect, ask one thing in cleartext and leave, every so often.
     #[track_caller]
     pub fn call_in(&self, every: Duration) -> Talkers {
-        self.talkers(&self.client_ports(), every, false, false)
+        self.talkers(&self.client_ports(), every, false, Speaks::Cleartext)
     }
 
     /// One client of the application's account, in cleartext or by TLS.
     #[track_caller]
     pub fn talk_to(&self, address: SocketAddr, every: Duration, tls: bool) -> Talkers {
-        self.talkers(&[address], every, true, tls)
+        self.talkers(&[address], every, true, if tls { Speaks::Tls } else { Speaks::Cleartext })
     }
 
     /// The same, of one server.
     #[track_caller]
     pub fn call_at(&self, address: SocketAddr, every: Duration) -> Talkers {
-        self.talkers(&[address], every, false, false)
+        self.talkers(&[address], every, false, Speaks::Cleartext)
+    }
+
+    /// One that has no newer version than TLS 1.2; it stays, or connects anew for each statement.
+    #[track_caller]
+    pub fn talk_by_tls12(&self, address: SocketAddr, every: Duration, stays: bool) -> Talkers {
+        self.talkers(&[address], every, stays, Speaks::Tls12)
     }
 
     fn client_ports(&self) -> Vec<SocketAddr> {
@@ -272,7 +287,7 @@ impl RealLab {
     }
 
     #[track_caller]
-    fn talkers(&self, addresses: &[SocketAddr], every: Duration, stays: bool, tls: bool) -> Talkers {
+    fn talkers(&self, addresses: &[SocketAddr], every: Duration, stays: bool, speaks: Speaks) -> Talkers {
         let login = std::fs::read_to_string(self.dir.join("app.cnf")).expect("the lab has an application");
         let get = |key: &str| {
             let line = login.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
@@ -282,7 +297,7 @@ impl RealLab {
         let path = self.home().join(format!("talk-{}.log", first.port()));
         let mut program = self.inside(&json!({
             "what": "talk", "addresses": addresses, "user": get("user"), "password": get("password"),
-            "every_ms": u64::try_from(every.as_millis()).expect("short"), "path": path, "stays": stays, "tls": tls,
+            "every_ms": u64::try_from(every.as_millis()).expect("short"), "path": path, "stays": stays, "tls": speaks != Speaks::Cleartext, "is_old": speaks == Speaks::Tls12,
         }));
         let begun = program.says("talking", Duration::from_secs(BEGINS_S_MAX));
         assert!(begun, "they do not begin: {}", program.stderr());

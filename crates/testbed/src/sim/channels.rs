@@ -386,6 +386,11 @@ impl World {
             }
             (None, true) => false,
             (Some(leaf), true) => {
+                let versions = live.rules.get("tls_version").unwrap_or_default();
+                let has = self.servers[index].speaks_at_most;
+                if !versions.split(',').any(|version| version <= has) {
+                    return why(2026, "TLS/SSL error: tlsv1 alert protocol version");
+                }
                 if let Err(text) = self.shakes_hands(index, at, leaf) {
                     return why(2026, &format!("TLS/SSL error: {text}"));
                 }

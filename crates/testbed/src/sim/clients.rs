@@ -1,6 +1,7 @@
 //! An application: a pool of connections per node that follows health checks, and writes that are remembered when acknowledged.
 
-use server::Sessions;
+use model::Handshake;
+use server::{OfferAnswer, Sessions, SqlPort, TlsOffer};
 
 use super::process::LingeringSessions;
 use super::world::World;
@@ -15,6 +16,8 @@ pub struct App {
     pub writes: bool,
     /// It takes TLS where it is offered (`--ssl-mode=PREFERRED`).
     pub takes_tls: bool,
+    /// What its handshakes come to; `None`: nobody tells.
+    pub handshake: Option<Handshake>,
     /// The newest acknowledged write. All writes are one sequence: the total order of the group.
     pub acknowledged: u64,
     pub failed: u64,
@@ -24,7 +27,17 @@ pub struct App {
 
 impl Default for App {
     fn default() -> Self {
-        Self { writes: true, takes_tls: true, acknowledged: 0, failed: 0, last_ms: 0, longest_stall_ms: 0 }
+        let suite = Some("TLS_AES_256_GCM_SHA384".into());
+        let handshake = Some(Handshake { version: "TLSv1.3".into(), suite });
+        Self {
+            writes: true,
+            takes_tls: true,
+            handshake,
+            acknowledged: 0,
+            failed: 0,
+            last_ms: 0,
+            longest_stall_ms: 0,
+        }
     }
 }
 
@@ -45,6 +58,34 @@ impl World {
     pub fn write_from_now_on(&mut self) {
         self.app.writes = true;
         (self.app.last_ms, self.app.longest_stall_ms) = (self.now_ms, 0);
+    }
+
+    /// What a handshake of somebody at the client port comes to.
+    pub(super) fn client_takes(&self, index: usize, offer: &TlsOffer) -> Result<OfferAnswer, String> {
+        let server = &self.servers[index];
+        let live = server.live.as_ref().ok_or("it does not run")?;
+        let client = live.client.as_ref().ok_or("the server does not offer TLS")?;
+        let has = |option: &str| live.rules.get(option).unwrap_or_default();
+        let is_it = |one: &str| offer.version.is_none_or(|version| version.to_string() == one);
+        if offer.port == SqlPort::Admin && !self.admin_answers {
+            return Err("Can't connect to server (110)".into());
+        }
+        let refused = if !has("tls_version").split(',').any(is_it) {
+            Some("tlsv1 alert protocol version")
+        } else if offer.ciphers.is_some() && !has("ssl_cipher").is_empty() {
+            // Of a profile, which has none of these.
+            Some("sslv3 alert handshake failure")
+        } else {
+            None
+        };
+        Ok(match refused.filter(|_| !server.takes_all) {
+            Some(alert) => OfferAnswer::Refused(alert.into()),
+            None => {
+                let stale = self.admin_leaf.as_ref().filter(|_| offer.port == SqlPort::Admin);
+                let leaf = stale.unwrap_or(&client.leaf);
+                OfferAnswer::Taken(String::from_utf8_lossy(leaf).into_owned())
+            }
+        })
     }
 
     /// What a health check asks: Synced, ready, in the primary component.

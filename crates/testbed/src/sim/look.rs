@@ -1,10 +1,11 @@
 //! What a capture would show.
 
 use model::{
-    ClientSight, ClientsLook, Link, LinkKind, LinkSight, Look, LookError, Seen, Transport, Unseen, WireLook,
+    ClientSight, ClientsLook, Handshake, Link, LinkKind, LinkSight, Look, LookError, Seen, Transport, Unseen,
+    WireLook,
 };
 
-use super::channels::Receiver;
+use super::channels::{Receiver, SimChannel};
 use super::links::Wire;
 use super::process::Server;
 use super::transfer::{Kind, Transfer};
@@ -97,6 +98,29 @@ impl World {
         sights
     }
 
+    /// Those that read a binary log by TLS.
+    fn replica_sights(&self, nodes: &[String]) -> Vec<ClientSight> {
+        let mut sights = Vec::new();
+        for (index, replica) in self.servers.iter().enumerate() {
+            let running = |channel: &&SimChannel| channel.receiver == Receiver::Running { by_tls: true };
+            for channel in replica.channels.iter().filter(running) {
+                let source = self.servers[channel.source].name();
+                if nodes.contains(&source) {
+                    sights.push(ClientSight {
+                        node: source,
+                        user: Some("repl".into()),
+                        host: self.servers[index].spec.address.clone(),
+                        port: 40_000,
+                        driver: None,
+                        transport: Transport::Tls,
+                        handshake: Some(Handshake { version: replica.speaks_at_most.into(), suite: None }),
+                    });
+                }
+            }
+        }
+        sights
+    }
+
     fn clients_sight(&self, one: &Server) -> LinkSight {
         let tls = self.app.takes_tls && one.live.as_ref().is_some_and(|live| live.client.is_some());
         let seen = match (one.is_up(), tls && one.cleartext_clients == 0) {
@@ -121,6 +145,7 @@ impl Look for SimLook {
         let mut look = ClientsLook::default();
         for sight in self.wire(what)?.iter().filter(|sight| sight.link.kind == LinkKind::Client) {
             let node = if sight.link.a == "app" { &sight.link.b } else { &sight.link.a };
+            let handshake = self.shared.borrow().app.handshake.clone();
             let client = |user: Option<&str>, port, transport| ClientSight {
                 node: node.clone(),
                 user: user.map(str::to_owned),
@@ -128,6 +153,7 @@ impl Look for SimLook {
                 port,
                 driver: None,
                 transport,
+                handshake: if transport == Transport::Tls { handshake.clone() } else { None },
             };
             let plain = u16::try_from(sight.cleartext_clients.len()).unwrap_or(u16::MAX);
             look.clients.extend((0..plain).map(|n| client(Some("app"), 4711 + n, Transport::Cleartext)));
@@ -150,6 +176,7 @@ impl Look for SimLook {
                     .map(|(user, transport)| client(user.as_deref(), 4999, *transport)),
             );
         }
+        look.clients.extend(self.shared.borrow().replica_sights(&what.nodes));
         Ok(look)
     }
 

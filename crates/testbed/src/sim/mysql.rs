@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use secrecy::ExposeSecret;
 use server::options::persisted;
-use server::{Flavour, NodeView, TlsFiles};
+use server::{Flavour, NodeView, TlsFiles, TlsRules};
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 use super::disk::{Disk, MYSQL, ROOT};
@@ -97,11 +97,36 @@ impl Server {
 
 impl World {
     /// SET GLOBAL: nothing else happens.
-    pub fn wish_tls_files(&mut self, index: usize, files: &TlsFiles) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// One value is refused, and none is changed.
+    pub fn wish_tls_files(
+        &mut self,
+        index: usize,
+        files: &TlsFiles,
+        rules: Option<&TlsRules>,
+    ) -> Result<(), String> {
         if !self.servers[index].is_mysql() {
             return Err("ERROR 1238 (HY000): Variable 'ssl_ca' is a read only variable".into());
         }
+        let is_set = |(option, value): &(&str, &str)| *option != "tls_version" && !value.is_empty();
+        if self.servers[index].knows_no_suites
+            && let Some((option, value)) = rules.into_iter().flat_map(TlsRules::iter).find(is_set)
+        {
+            return Err(format!(
+                "ERROR 1231 (42000): Variable '{option}' can't be set to the value of '{value}'"
+            ));
+        }
+        let versions = self.servers[index].versions();
         let live = self.servers[index].live.as_mut().ok_or("gone")?;
+        if let Some(rules) = rules {
+            // An empty one stands for DEFAULT.
+            let default = |option: &str| if option == "tls_version" { versions } else { "" };
+            let value = |(option, value): (&str, &str)| {
+                (option.to_owned(), if value.is_empty() { default(option) } else { value }.to_owned())
+            };
+            live.rules_wish = rules.iter().map(value).collect();
+        }
         live.tls_wish = [&files.ca, &files.cert, &files.key].map(Clone::clone);
         Ok(())
     }
@@ -110,8 +135,9 @@ impl World {
     pub(super) fn reload_mysql(&mut self, index: usize) -> Result<(), String> {
         let now_unix_s = self.unix_s();
         let server = &mut self.servers[index];
-        let wish = server.live.as_ref().ok_or("it does not run")?.tls_wish.clone();
-        let is_version = !server.tls_version.is_empty();
+        let live = server.live.as_ref().ok_or("it does not run")?;
+        let (wish, rules) = (live.tls_wish.clone(), live.rules_wish.clone());
+        let is_version = rules.get("tls_version").is_some_and(|version| !version.is_empty());
         let fresh =
             if is_version { server.fresh_context(&wish, now_unix_s) } else { Err("TLS version is invalid") };
         let fresh = fresh.map_err(|why| {
@@ -120,7 +146,7 @@ impl World {
             )
         })?;
         let live = server.live.as_mut().ok_or("gone")?;
-        (live.ssl_paths, live.client) = (wish, Some(fresh));
+        (live.ssl_paths, live.client, live.rules) = (wish, Some(fresh), rules);
         live.generation += 1;
         Ok(())
     }
@@ -143,12 +169,15 @@ pub(super) fn view(server: &Server, live: &Live, view: &mut NodeView) {
     for name in ["have_ssl", "version_ssl_library"] {
         view.variables.remove(name);
     }
-    for (name, value) in [
-        ("version", VERSION),
-        ("version_comment", "MySQL Community Server - GPL"),
-        ("tls_version", server.tls_version.as_str()),
-    ] {
+    for (name, value) in [("version", VERSION), ("version_comment", "MySQL Community Server - GPL")] {
         view.variables.insert(name.into(), value.into());
+    }
+    for (status, option) in [
+        ("current_tls_version", "tls_version"),
+        ("current_tls_cipher", "ssl_cipher"),
+        ("current_tls_ciphersuites", "tls_ciphersuites"),
+    ] {
+        view.status.insert(status.into(), live.rules.get(option).unwrap_or_default().to_owned());
     }
     for (name, value) in ["ssl_ca", "ssl_cert", "ssl_key"].into_iter().zip(&live.tls_wish) {
         view.variables.insert(name.into(), value.clone());

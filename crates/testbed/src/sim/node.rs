@@ -11,7 +11,8 @@ use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
     Admits, Alive, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting, Logins, NodeError, NodeSpec,
-    NodeView, OwnGrants, ReadMember, ReadNode, Sessions, Threads, TlsFiles, WriteMember, WriteNode, owner,
+    NodeView, OfferAnswer, OwnGrants, ReadMember, ReadNode, Sessions, Threads, TlsFiles, TlsOffer, TlsRules,
+    WriteMember, WriteNode, owner,
 };
 
 use super::disk::SimHost;
@@ -190,6 +191,9 @@ fn view_of(world: &World, index: usize) -> NodeView {
         ("require_secure_transport", on(live.requires_tls)),
     ] {
         view.variables.insert(key.into(), value.into());
+    }
+    for (option, value) in live.rules_wish.iter() {
+        view.variables.insert(option.into(), value.into());
     }
     if server.is_mysql() {
         super::mysql::view(server, live, &mut view);
@@ -429,6 +433,10 @@ impl ReadNode for SimNode {
     fn client_admits(&mut self, shown: &Arc<PemSet>) -> Result<Admits, NodeError> {
         self.ask(|world| world.client_admits(self.index, &shown.cert))
     }
+
+    fn client_takes(&mut self, offer: &TlsOffer) -> Result<OfferAnswer, NodeError> {
+        self.ask(|world| world.client_takes(self.index, offer))
+    }
 }
 
 impl WriteMember for SimNode {
@@ -498,8 +506,8 @@ impl WriteNode for SimNode {
         })
     }
 
-    fn set_tls_files(&mut self, files: &TlsFiles) -> Result<(), NodeError> {
-        self.change("set ssl_ca, ssl_cert, ssl_key", |world| world.wish_tls_files(self.index, files))?;
+    fn set_tls_files(&mut self, files: &TlsFiles, rules: Option<&TlsRules>) -> Result<(), NodeError> {
+        self.change("set ssl_ca, ssl_cert, ssl_key", |world| world.wish_tls_files(self.index, files, rules))?;
         self.change("reload", |world| world.reload(self.index))
     }
 

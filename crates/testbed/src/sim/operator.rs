@@ -94,6 +94,7 @@ impl Operator {
                 may_lack_rights: rig.may_lack_rights,
                 accept_unknown_clients: rig.accept_unknown_clients,
                 accept_unproven: rig.accept_unproven,
+                accept_shut_out: rig.accept_shut_out,
                 leave_accounts: rig.leave_accounts.clone(),
                 force_accounts: rig.force_accounts.clone(),
                 replace_data: rig.replace_data,

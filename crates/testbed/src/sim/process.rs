@@ -10,7 +10,7 @@ use host::{ProcessFacts, Service};
 use model::NodeName;
 use server::options::persisted;
 use server::options::{self, Effective, Start};
-use server::{Flavour, GaleraState, LiveSetting, Logins, NodeSpec, ProviderOptions};
+use server::{Flavour, GaleraState, LiveSetting, Logins, NodeSpec, ProviderOptions, TlsRules};
 use trust::{Ca, CaSpec, KeyKind};
 
 use super::channels::SimChannel;
@@ -65,6 +65,10 @@ pub struct Live {
     pub ssl_paths: [String; 3],
     /// As the variables show them: of MySQL a wish, until it reloads.
     pub tls_wish: [String; 3],
+    /// Versions and suites in use.
+    pub rules: TlsRules,
+    /// As the variables show them: of MySQL a wish, until it reloads.
+    pub rules_wish: TlsRules,
     /// What clients meet; `None` is `have_ssl=DISABLED`.
     pub client: Option<ClientTls>,
     /// What X Plugin has read when it started.
@@ -115,8 +119,12 @@ pub struct Server {
     pub flavour: Flavour,
     /// Without files it makes a certificate in memory, another one at each start and each FLUSH SSL, as MariaDB 11.8 does.
     pub makes_certificates: bool,
-    /// Of MySQL: what SET GLOBAL said.
-    pub tls_version: String,
+    /// Its TLS library has not heard of the suites that it is told.
+    pub knows_no_suites: bool,
+    /// From outside it goes on to take what its variables forbid, since somebody else answers at its port.
+    pub takes_all: bool,
+    /// The newest version that its TLS library has as a client.
+    pub speaks_at_most: &'static str,
     /// MySQL: it has let in the account of its replicas since its start, and does so again by caching_sha2_password without TLS.
     pub remembers_login: bool,
     /// It is no node of the Galera cluster.
@@ -254,7 +262,9 @@ impl Server {
             spec,
             flavour: Flavour::MariaDb,
             makes_certificates: false,
-            tls_version: "TLSv1.2,TLSv1.3".into(),
+            knows_no_suites: false,
+            takes_all: false,
+            speaks_at_most: "TLSv1.3",
             remembers_login: false,
             is_by_itself: false,
             is_arbitrator: false,
@@ -408,6 +418,7 @@ impl Server {
         let on = [
             ("ALL PRIVILEGES", "`sealion_canary`.*"),
             ("SELECT", "`performance_schema`.`threads`"),
+            ("SELECT", "`performance_schema`.`status_by_thread`"),
             ("SELECT", "`mysql`.`user`"),
         ];
         let listed: Vec<&str> = global.iter().filter(has).copied().collect();
@@ -516,6 +527,11 @@ impl Server {
         Ok(Identity { cert: cert.to_vec(), trusted: ca.to_vec() })
     }
 
+    /// Which it takes where nobody has said.
+    pub fn versions(&self) -> &'static str {
+        if self.is_mysql() { "TLSv1.2,TLSv1.3" } else { "TLSv1.1,TLSv1.2,TLSv1.3" }
+    }
+
     pub fn read_client_tls(&self, [ca, cert, key]: &[String; 3]) -> Option<ClientTls> {
         let open = |path: &String| self.disk.open_as(MYSQL, &super::mysql::in_data_dir(path)).ok();
         let (leaf, key) = (open(cert)?, open(key)?);
@@ -570,6 +586,16 @@ impl Server {
         } else {
             self.read_client_tls(&ssl_paths)
         };
+        let rules: TlsRules = TlsRules::names(self.flavour)
+            .into_iter()
+            .map(|option| match (option.as_str(), value(&option)) {
+                ("tls_version", unset) if unset.is_empty() => (option, self.versions().to_owned()),
+                (_, value) => (option, value),
+            })
+            .collect();
+        if self.knows_no_suites && rules.get("ssl_cipher").is_some_and(|suites| !suites.is_empty()) {
+            return Err("SSL error: Failed to set ciphers to use. Failed to setup SSL".into());
+        }
         let wants_tls = ssl_paths[1..].iter().any(|path| !path.is_empty());
         // Seen: MariaDB 10.11.19 ends; MySQL 9.7.4 goes on without TLS.
         if wants_tls && client.is_none() && !self.is_mysql() {
@@ -584,6 +610,8 @@ impl Server {
             galera,
             x_client: client.clone(),
             client,
+            rules_wish: rules.clone(),
+            rules,
             tls_wish: ssl_paths.clone(),
             ssl_paths,
             requires_tls: value("require_secure_transport").eq_ignore_ascii_case("on"),

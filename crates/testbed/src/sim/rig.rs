@@ -73,6 +73,7 @@ pub struct Rig {
     pub may_lack_rights: bool,
     pub accept_unknown_clients: bool,
     pub accept_unproven: bool,
+    pub accept_shut_out: bool,
     pub leave_accounts: Vec<AccountName>,
     pub force_accounts: Vec<AccountName>,
     /// Data of its own that a joiner has may be replaced.
@@ -122,6 +123,7 @@ impl Rig {
             may_lack_rights: false,
             accept_unknown_clients: false,
             accept_unproven: false,
+            accept_shut_out: false,
             leave_accounts: vec![],
             force_accounts: vec![],
             replace_data: false,
@@ -196,6 +198,7 @@ impl Rig {
             may_lack_rights: self.may_lack_rights,
             accept_unknown_clients: self.accept_unknown_clients,
             accept_unproven: self.accept_unproven,
+            accept_shut_out: self.accept_shut_out,
             leave_accounts: self.leave_accounts.clone(),
             force_accounts: self.force_accounts.clone(),
             joiner: None,

@@ -86,6 +86,10 @@ pub struct World {
     /// One list for all: accounts are written in total order.
     pub accounts: Vec<Account>,
     /// Connected to every server beside the application.
+    /// Admin ports can be reached.
+    pub admin_answers: bool,
+    /// Admin ports do not follow the main ones, and show this.
+    pub admin_leaf: Option<Vec<u8>>,
     pub other_clients: Vec<(Option<String>, Transport)>,
     /// Of these, each is connected in one look only, and one of them in each.
     pub passing_clients: Vec<(Option<String>, Transport)>,
@@ -177,6 +181,8 @@ impl World {
             app: App::default(),
             proxies: vec![],
             accounts: accounts(),
+            admin_answers: true,
+            admin_leaf: None,
             other_clients: vec![],
             passing_clients: vec![],
             socket_users: vec![],

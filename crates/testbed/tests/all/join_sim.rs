@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use change::{Direction, Outcome};
-use model::{Change, Noun, Unseen, Verb};
+use model::{Change, Noun, TlsProfile, Unseen, Verb};
 use testbed::sim::disk::MYSQL;
 use testbed::sim::links::Wire;
 use testbed::sim::transfer::Kind;
@@ -86,6 +86,31 @@ fn a_server_joins_and_an_undo_takes_it_out_again() {
     assert!(world.user_files() == before, "a file is not as it was");
     assert_eq!(world.stops, [SPARE]);
     assert_eq!((world.violations.clone(), world.app.failed), (vec![], 0), "it was drained");
+}
+
+/// A member that takes more from clients than the others would be the way in for whoever they refuse.
+#[test]
+fn a_joiner_has_the_profile_of_the_members_or_is_refused() {
+    let with_profile = || {
+        let mut rig = Rig::beside_a_spare(SEED);
+        rig.inventory.pop();
+        let modern = Some(TlsProfile::Modern);
+        rig.must(&Change::new(Verb::Enable, [Noun::Clients]).with_profile(modern));
+        rig.inventory.push(SPARE);
+        rig
+    };
+    let rig = with_profile();
+    rig.must(&join());
+    let rules = rig.shared.borrow().servers[SPARE].live.as_ref().expect("it runs").rules.clone();
+    assert_eq!(rules.profile(), Some(TlsProfile::Modern));
+    let rig = with_profile();
+    line(
+        &mut rig.shared.borrow_mut(),
+        "wsrep_cluster_name = sim ",
+        "tls_version=TLSv1.2\nwsrep_cluster_name = sim ",
+    );
+    let text = reasons(&rig);
+    assert!(text.contains("n4: tls_version is set already"), "{text}");
 }
 
 #[test]

@@ -338,6 +338,82 @@ fn clients_have_certificates(lab: &RealLab, flavour: &str) {
     }
 }
 
+/// The notes of a change's steps, by the step.
+fn note<'c>(change: &'c Value, step: &str) -> &'c str {
+    let steps = change["steps"].as_array().expect("steps");
+    let one = steps.iter().find(|one| one["step"] == step);
+    one.and_then(|one| one["note"].as_str()).unwrap_or_else(|| panic!("no step {step}: {change:#}"))
+}
+
+/// Versions and suites of clients, on what is sealed already: whoever would be shut out is named, the rest is seen from outside.
+fn profiles(lab: &RealLab, flavour: &str) {
+    const MAIN: u16 = ::lab::layout::SQL_PORT;
+    let is_mysql = flavour == "mysql";
+    lab.also_allow("enable", flavour, "--profile");
+    let (before, running) = (lab.files(), pids(lab));
+    let takes = |node: &str, port: u16, tls: &str| lab.takes_handshake(node, port, &[tls]);
+    assert!(takes("n1", MAIN, "-tls1_2") && takes("n2", MAIN, "-tls1_2"));
+
+    lab.now("a client that has no newer version than TLS 1.2 is named, and nothing is changed");
+    let source = SocketAddr::new(lab.file().nodes[0].address, MAIN);
+    // MySQL tells the version of one that is connected; of MariaDB its handshake is captured.
+    let old = lab.talk_by_tls12(source, Duration::from_millis(200), is_mysql);
+    let modern = ["enable", "clients", "--profile", "modern", "--format", "json"];
+    let hash = lab.plan_hash_of(&modern[..4]);
+    let consent = ["--yes", &hash[..12]];
+    let refused = lab.run(&[&modern[..], &consent].concat()).exits(6);
+    for word in ["127.0.0.1:", "with TLSv1.2", "--accept-shut-out", "nothing was changed"] {
+        assert!(refused.stderr.contains(word), "{word}: {refused}");
+    }
+    assert!(!is_mysql || refused.stderr.contains("app@127.0.0.1:"), "{refused}");
+    old.stop();
+    assert!(lab.files() == before, "a file is not as it was");
+
+    let mut words = [&modern[..], &consent].concat();
+    if !is_mysql {
+        lab.now("nor is one whose version nobody tells taken for nobody: that of the replica");
+        let refused = lab.run(&words).exits(6);
+        assert!(refused.stderr.contains("could not be seen as a whole"), "{refused}");
+        words.push("--accept-unknown-clients");
+    }
+    lab.now("modern, on what is sealed already");
+    let change = lab.run(&words).exits(0).json();
+    for node in ["n1", "n2"] {
+        let text = note(&change, &format!("E2.{node}"));
+        assert!(text.contains("the profile modern: seen from outside, TLSv1.2 is refused"), "{text}");
+        assert!(!takes(node, MAIN, "-tls1_2") && takes(node, MAIN, "-tls1_3"), "{node}");
+    }
+    assert_eq!(pids(lab) == running, is_mysql, "MySQL while it runs, MariaDB at its start");
+    let look = lab.look(true);
+    assert_eq!(
+        (&replication(&look)["seen"], channel_word(&look)),
+        (&"sealed".into(), "verified"),
+        "{look:#}"
+    );
+    if is_mysql {
+        lab.now("the port of its administrators has followed");
+        assert!(note(&change, "E2.n2").contains("is refused, on its admin port too"), "{change:#}");
+        assert!(!takes("n2", ADMIN_PORT, "-tls1_2") && takes("n2", ADMIN_PORT, "-tls1_3"));
+        let rows = look["nodes"][1]["rows"].as_array().expect("rows");
+        let admin = rows.iter().find(|row| row["what"] == "admin").expect("n2 has such a port");
+        let client = rows.iter().find(|row| row["what"] == "client").expect("and the main one");
+        let ends = "not_after_unix";
+        assert!(client[ends].is_number(), "{look:#}");
+        assert_eq!((&admin["effective"], &admin[ends]), (&"required".into(), &client[ends]), "{look:#}");
+    }
+    lab.now("once more, it is there already");
+    let again = lab.run(&modern).exits(0).json();
+    assert_eq!(again["outcome"], "nothing-to-do", "{again:#}");
+
+    lab.now("undo of the profile");
+    lab.run(&["undo"]).exits(0);
+    assert!(lab.files() == before, "a file is not as it was");
+    assert!(takes("n1", MAIN, "-tls1_2") && takes("n2", MAIN, "-tls1_2"));
+}
+
+/// Of MySQL's administrators.
+const ADMIN_PORT: u16 = 33_062;
+
 /// What is drafted of these servers from one of them.
 fn draft(lab: &RealLab, from: usize, words: &[&str]) -> String {
     let login = lab.dir.join("operator.cnf").display().to_string();
@@ -510,7 +586,9 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
     let replica = lab.file().nodes[1].clone();
     lab.lab(&["stop", "n2"]).exits(0);
     let mut options = fs::read_to_string(replica.my_cnf()).expect("there");
-    options += &format!("\n[mysqld]\nreport_host={}\n", replica.address);
+    let address = replica.address;
+    options +=
+        &format!("\n[mysqld]\nreport_host={address}\nadmin_address={address}\nadmin_port={ADMIN_PORT}\n");
     fs::write(replica.my_cnf(), options).expect("writable");
     lab.lab(&["start", "n2"]).exits(0);
     let listed = wait_for(Duration::from_secs(30), || {
@@ -572,6 +650,7 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
     assert_eq!(applier_error(&lab, "SHOW REPLICA STATUS"), "");
     certificates_are_replaced(&lab, "SHOW REPLICA STATUS");
     clients_have_certificates(&lab, "mysql");
+    profiles(&lab, "mysql");
     replicas_are_not_shut_out(&lab);
 
     let hash = lab.plan_hash_of(&["disable", "require-tls"]);
@@ -648,6 +727,7 @@ fn mariadb_is_sealed_by_one_restart_and_a_cleartext_application_is_found_and_not
     assert_eq!(applier_error(&lab, "SHOW ALL SLAVES STATUS"), "");
     certificates_are_replaced(&lab, "SHOW ALL SLAVES STATUS");
     clients_have_certificates(&lab, "mariadb");
+    profiles(&lab, "mariadb");
 
     let hash = lab.plan_hash_of(&["disable", "require-tls"]);
     lab.run(&["disable", "require-tls", "--yes", &hash[..12]]).exits(0);

@@ -45,6 +45,7 @@ mod mysql_sim;
 mod natures_sim;
 mod operators_sim;
 mod packages;
+mod profile_sim;
 mod prove;
 mod prove_config;
 mod prove_drivers;

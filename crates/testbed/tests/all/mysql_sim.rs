@@ -467,7 +467,7 @@ fn a_channel_that_has_given_up_is_told_and_not_started_in_secret() {
 #[test]
 fn mariadb_does_not_take_other_files_while_it_runs() {
     let mut world = World::replicas(seed(), &[vec![], vec![0]]);
-    let error = world.wish_tls_files(0, &TlsFiles::default()).expect_err("refused");
+    let error = world.wish_tls_files(0, &TlsFiles::default(), None).expect_err("refused");
     assert!(error.contains("1238"), "{error}");
 }
 

@@ -368,7 +368,8 @@ fn the_x_protocol_and_an_admin_port_with_files_of_its_own_keep_their_certificate
 #[test]
 fn a_tls_version_that_is_empty_would_stop_the_reload_and_is_refused_before() {
     let rig = mysql();
-    rig.shared.borrow_mut().servers[1].tls_version = String::new();
+    let unset = server::TlsRules::from_iter([("tls_version".to_owned(), String::new())]);
+    rig.shared.borrow_mut().servers[1].live.as_mut().expect("it runs").rules_wish = unset;
     assert!(rig.shared.borrow_mut().reload(1).expect_err("3888").contains("TLS version is invalid"));
     let why = refused(&rig, &enable(Noun::OF_REPLICAS));
     assert!(

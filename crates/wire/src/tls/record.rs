@@ -12,6 +12,7 @@ pub const CONTENT_APPLICATION_DATA: u8 = 23;
 /// RFC 6520.
 pub const CONTENT_HEARTBEAT: u8 = 24;
 pub(crate) const HANDSHAKE_CLIENT_HELLO: u8 = 1;
+const HANDSHAKE_SERVER_HELLO: u8 = 2;
 
 /// What the first bytes of a stream or a segment look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +63,17 @@ fn split_record(bytes: &[u8]) -> Option<(Header, &[u8])> {
 
 /// Says whether `bytes` begin with a handshake record that begins with a ClientHello.
 pub fn starts_with_client_hello(bytes: &[u8]) -> bool {
+    starts_with_hello(bytes, HANDSHAKE_CLIENT_HELLO)
+}
+
+/// The same of a ServerHello.
+pub fn starts_with_server_hello(bytes: &[u8]) -> bool {
+    starts_with_hello(bytes, HANDSHAKE_SERVER_HELLO)
+}
+
+fn starts_with_hello(bytes: &[u8], which: u8) -> bool {
     let Some((header, body)) = bytes.split_first_chunk::<RECORD_HEADER_BYTES>() else { return false };
     let Some((CONTENT_HANDSHAKE, ..)) = record_header(*header) else { return false };
     // Handshake type, 24-bit length, and legacy_version 0x03xx.
-    matches!(body, [HANDSHAKE_CLIENT_HELLO, 0, _, _, 0x03, 0x00..=0x04, ..])
+    matches!(body, [kind, 0, _, _, 0x03, 0x00..=0x04, ..] if *kind == which)
 }

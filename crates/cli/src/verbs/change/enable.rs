@@ -6,13 +6,13 @@ use ::change::Direction;
 use change_ops::roll::{self, Settings};
 use change_ops::unfinished::continuation;
 use clap::Args;
-use model::{Noun, Verb};
+use model::{Change, Noun, Verb};
 use site::{Cluster, OpsError};
 
 use super::resume::{described, steps_left};
 use super::{
-    Consent, GateOptions, PlanOptions, TakeOver, change_json, confirm, confirm_what, from_inventory,
-    not_offered, run, settings, wish,
+    Consent, GateOptions, PlanOptions, ProfileOptions, TakeOver, change_json, confirm, confirm_what,
+    from_inventory, not_offered, run, settings, wish,
 };
 use crate::options::{Format, Global, TABLE_OR_JSON, formats};
 use crate::show;
@@ -40,15 +40,17 @@ pub struct ChangeArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_long_help = from_inventory!("  sealion enable galera,sst,clients\n  sealion enable replication,clients\n  sealion enable clients --yes 0123456789ab"))]
+#[command(after_long_help = from_inventory!("  sealion enable galera,sst,clients\n  sealion enable replication,clients\n  sealion enable clients --yes 0123456789ab\n  sealion enable clients --profile intermediate"))]
 pub struct EnableArgs {
     #[command(flatten)]
     pub change: ChangeArgs,
+    #[command(flatten)]
+    pub profile: ProfileOptions,
 }
 
 #[derive(Debug, Args)]
 #[command(mut_args(not_offered!(
-    "accept_unknown_clients", "accept_unproven", "watch_clients_s", "bits", "leaf_days", "force"
+    "accept_unknown_clients", "accept_shut_out", "accept_unproven", "watch_clients_s", "bits", "leaf_days", "force"
 )))]
 #[command(after_long_help = from_inventory!("  sealion disable clients\n  sealion disable --drain-s-max 120"))]
 pub struct DisableArgs {
@@ -58,7 +60,7 @@ pub struct DisableArgs {
 
 #[derive(Debug, Args)]
 #[command(mut_args(not_offered!(
-    "accept_unknown_clients", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "leave", "force"
+    "accept_unknown_clients", "accept_shut_out", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "leave", "force"
 )))]
 #[command(after_long_help = from_inventory!("  sealion rotate --leaf-days 90\n  sealion rotate ca --stop-after R2.look"))]
 pub struct RotateArgs {
@@ -66,13 +68,24 @@ pub struct RotateArgs {
     pub change: ChangeArgs,
 }
 
-pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsError> {
+pub fn enable(global: &Global, args: &EnableArgs) -> Result<u8, OpsError> {
+    change(global, wish(Verb::Enable, &args.change.nouns).with_profile(args.profile.profile), &args.change)
+}
+
+pub fn disable(global: &Global, args: &DisableArgs) -> Result<u8, OpsError> {
+    change(global, wish(Verb::Disable, &args.change.nouns), &args.change)
+}
+
+pub fn rotate(global: &Global, args: &RotateArgs) -> Result<u8, OpsError> {
+    change(global, wish(Verb::Rotate, &args.change.nouns), &args.change)
+}
+
+fn change(global: &Global, wish: Change, args: &ChangeArgs) -> Result<u8, OpsError> {
     let began = Instant::now();
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
     let settings =
         Settings { takes_over: args.over.take_over, gates: args.gates.gates(), ..settings(&args.how) };
-    let wish = wish(verb, &args.nouns);
     // The same command again finishes what it began.
     let open = continuation(&cluster, Some(Direction::Forward))?;
     if let Some(open) = open.filter(|open| open.was_wished(&wish, cluster.nodes.len())) {

@@ -8,7 +8,7 @@ use providers::by_hand;
 use site::{Cluster, OpsError};
 
 use super::join::{DataOptions, cluster_with};
-use super::{PlanOptions, from_inventory, not_offered, settings, titled, wish};
+use super::{PlanOptions, ProfileOptions, from_inventory, not_offered, settings, titled, wish};
 use crate::options::{Format, Global, formats};
 use crate::show;
 
@@ -26,7 +26,7 @@ pub enum VerbArg {
 #[command(
     arg = formats(FORMATS),
     mut_args(not_offered!(
-        "accept_unknown_clients", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "bits"
+        "accept_unknown_clients", "accept_shut_out", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "bits"
     )),
     after_long_help = from_inventory!(
         "  sealion plan enable galera,sst,clients\n  sealion plan rotate --format diff\n  sealion plan disable --format json > plan.json\n  sealion plan join n4"
@@ -48,6 +48,8 @@ pub struct PlanArgs {
     pub how: PlanOptions,
     #[command(flatten)]
     pub data: DataOptions,
+    #[command(flatten)]
+    pub profile: ProfileOptions,
 }
 
 impl PlanArgs {
@@ -82,7 +84,7 @@ impl PlanArgs {
                 format!("sealion plan {verb}"),
             )
         })?;
-        Ok(wish(verb, &nouns))
+        Ok(wish(verb, &nouns).with_profile(self.profile.profile))
     }
 }
 

@@ -13,7 +13,7 @@ mod sst_method;
 
 use crate::preflight::{
     Cause, Check, Problem, Seen, client_cas, clocks, command_line, elsewhere, managed, not_answering, place,
-    problem, service_commands, set_live, tls_library, trust_files, unreadable_options,
+    problem, profile, service_commands, set_live, tls_library, trust_files, unreadable_options,
 };
 
 /// Before a server joins.
@@ -29,6 +29,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("service-commands", service_commands::check),
     ("managed", managed::check),
     ("own-settings", own_settings::check),
+    ("profile", profile::check),
     ("place", place::check),
     ("ports", ports::check),
     ("key-kind", key_kind::check),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use change::{Direction, StepCheck, StepError};
 use model::{ClientsLook, LinkKind, LinkSight, Look, LookError, NodeName, Seen, Step, WireLook};
 use serde::{Deserialize, Serialize};
-use server::{Alive, GaleraFacts, GaleraState, NodeError, NodeView, WriteNode};
+use server::{Alive, GaleraFacts, GaleraState, NodeError, NodeView, TlsRules, WriteNode};
 
 use super::round;
 use crate::drain::{drained, hook};
@@ -16,6 +16,7 @@ use crate::galera::join::Members;
 use crate::galera::{alone, quorum, wait};
 use crate::proxies;
 use crate::steps::{StepKind, fail, only_node, params};
+use crate::tls_rules;
 use crate::world::{World, sleep};
 
 /// So long others may take to be in step again, before and after.
@@ -76,7 +77,11 @@ fn differs(view: &NodeView, members: &Members, offers_tls: bool) -> Option<Strin
     if state != GaleraState::Strict {
         return Some(format!("it speaks {state}, not strict"));
     }
-    (offers_tls && !view.offers_client_tls()).then(|| "it offers no TLS to clients".into())
+    if offers_tls && !view.offers_client_tls() {
+        return Some("it offers no TLS to clients".into());
+    }
+    let profile = members.profile.filter(|_| offers_tls)?;
+    TlsRules::in_use(view).differs_from(&TlsRules::of(profile, view.capabilities().flavour))
 }
 
 /// Every reason why `joiner` may not be started beside the members as they are.
@@ -473,7 +478,9 @@ impl StepKind for Join {
         if let Some(why) = differs(&view, &members, offers_tls) {
             return Err(fail(format!("{name} was started, but {why}")));
         }
-        let mut note = format!("Synced, strict, cluster size {}", view.cluster_size());
+        let rules = TlsRules::in_use(&view);
+        let rules = tls_rules::seen_from_outside(world, &name, offers_tls.then_some(&rules))?;
+        let mut note = format!("Synced, strict, cluster size {}{rules}", view.cluster_size());
         let missing = agreed(world, &name)?;
         if !missing.is_empty() {
             note += &format!("; not seen: {}", missing.join("; "));

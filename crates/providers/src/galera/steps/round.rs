@@ -14,6 +14,7 @@ use crate::files::sound;
 use crate::galera::{quorum, wait};
 use crate::proxies::{self, Kept};
 use crate::steps::{StepKind, fail, only_node, params};
+use crate::tls_rules::{self, RulesChange};
 use crate::world::{World, sleep};
 
 /// So long the other nodes may take to be in step again before a restart is refused.
@@ -43,6 +44,8 @@ pub struct RoundParams {
     pub ssl_ca_before: Option<String>,
     #[serde(default)]
     pub ssl_ca_after: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<RulesChange>,
 }
 
 impl RoundParams {
@@ -56,6 +59,7 @@ impl RoundParams {
             ssl_cert_after: None,
             ssl_ca_before: None,
             ssl_ca_after: None,
+            rules: None,
         }
     }
 
@@ -85,7 +89,7 @@ impl RoundParams {
             Some(cert) if !cert.is_empty() && view.client_tls() == Some(false) => {
                 Some(format!("it offers no TLS to clients, although its ssl_cert is \"{cert}\""))
             }
-            _ => None,
+            _ => tls_rules::differs(self.rules.as_ref(), view, direction),
         }
     }
 
@@ -441,7 +445,10 @@ impl StepKind for Round {
             return Err(fail(format!("{name} came back, but {why}")));
         }
         settled_as_one(world, &name)?;
-        Ok(format!("Synced, {}, cluster size {}", word(round.wanted(direction).0), view.cluster_size()))
+        let rules = tls_rules::wanted(round.rules.as_ref(), direction).filter(|_| view.offers_client_tls());
+        let rules = tls_rules::seen_from_outside(world, &name, rules)?;
+        let state = word(round.wanted(direction).0);
+        Ok(format!("Synced, {state}, cluster size {}{rules}", view.cluster_size()))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::edit::{FileEdit, FileStand};
 use crate::files::{CERT_FILE, PEM_BYTES_MAX};
 use crate::replication::other_ports;
 use crate::steps::{StepKind, fail, only_node, params};
+use crate::tls_rules::{self, RulesChange};
 use crate::world::World;
 
 pub struct LiveFiles;
@@ -19,11 +20,22 @@ pub struct LiveFilesParams {
     pub edit: FileEdit,
     pub before: TlsFiles,
     pub after: TlsFiles,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<RulesChange>,
 }
 
 impl LiveFilesParams {
     fn wanted(&self, direction: Direction) -> &TlsFiles {
         if direction == Direction::Forward { &self.after } else { &self.before }
+    }
+
+    /// Why the running server is not as wished; `None` if it is.
+    fn differs(&self, view: &NodeView, direction: Direction) -> Option<String> {
+        let found = in_use(view);
+        if found != *self.wanted(direction) {
+            return Some(format!("it still uses {}", found.cert));
+        }
+        tls_rules::differs(self.rules.as_ref(), view, direction)
     }
 }
 
@@ -55,7 +67,7 @@ impl StepKind for LiveFiles {
             return Ok(StepCheck::Blocked(wish.edit.foreign(node)));
         }
         let view = node.view().map_err(fail)?;
-        let is_so = stand.is_so(direction) && in_use(&view) == *wish.wanted(direction);
+        let is_so = stand.is_so(direction) && wish.differs(&view, direction).is_none();
         Ok(if is_so {
             StepCheck::AlreadyDone("set so, in the file and live".into())
         } else {
@@ -67,21 +79,25 @@ impl StepKind for LiveFiles {
         let wish: LiveFilesParams = params(step)?;
         let name = only_node(step)?;
         crate::steps::write(world, &name, &wish.edit, direction)?;
-        world.node(&name)?.set_tls_files(wish.wanted(direction)).map_err(fail)
+        let rules = tls_rules::wanted(wish.rules.as_ref(), direction);
+        world.node(&name)?.set_tls_files(wish.wanted(direction), rules).map_err(fail)
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
         let wish: LiveFilesParams = params(step)?;
-        let node = world.node(&only_node(step)?)?;
-        let view = node.view().map_err(fail)?;
-        let found = in_use(&view);
-        if found != *wish.wanted(direction) {
-            return Err(fail(format!("its certificate was set and it still uses {}", found.cert)));
+        let name = only_node(step)?;
+        let view = world.node(&name)?.view().map_err(fail)?;
+        if let Some(why) = wish.differs(&view, direction) {
+            return Err(fail(format!("its certificate, versions and suites were set, and {why}")));
         }
+        let rules = tls_rules::wanted(wish.rules.as_ref(), direction);
+        let rules = tls_rules::seen_from_outside(world, &name, rules)?;
+        let admin = other_ports::admin_at_end(world, &name, &view)?;
+        let ends = rules + &admin + &other_ports::at_end(&view);
         if direction == Direction::Back {
-            return Ok(format!("it uses {} again{}", found.cert, other_ports::at_end(&view)));
+            return Ok(format!("it uses {} again{ends}", in_use(&view).cert));
         }
-        Ok(served_is_ours(world, step)? + &other_ports::at_end(&view))
+        Ok(served_is_ours(world, step)? + &ends)
     }
 }
 

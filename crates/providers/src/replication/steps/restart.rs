@@ -12,6 +12,7 @@ use crate::drain::hook;
 use crate::edit::{FileEdit, FileStand};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::threads;
+use crate::tls_rules::{self, RulesChange};
 use crate::world::World;
 
 pub struct Restart;
@@ -33,6 +34,8 @@ pub struct RestartParams {
     pub ca_before: Option<String>,
     #[serde(default)]
     pub ca_after: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<RulesChange>,
 }
 
 impl RestartParams {
@@ -40,11 +43,18 @@ impl RestartParams {
         if direction == Direction::Forward { &self.after } else { &self.before }
     }
 
-    /// Whether the running server has what is wished.
-    fn is_live(&self, view: &NodeView, direction: Direction) -> bool {
+    /// Why the running server is not as wished; `None` if it is.
+    fn differs(&self, view: &NodeView, direction: Direction) -> Option<String> {
+        let (found, wanted) = (ssl_cert(view), self.wanted(direction));
+        if found != wanted {
+            return Some(format!("its ssl_cert is \"{found}\", not \"{wanted}\""));
+        }
         let ca = if direction == Direction::Forward { &self.ca_after } else { &self.ca_before };
-        let seen = view.variable("ssl_ca").unwrap_or("");
-        ssl_cert(view) == self.wanted(direction) && ca.as_ref().is_none_or(|ca| ca == seen)
+        let found = view.variable("ssl_ca").unwrap_or("");
+        if let Some(wanted) = ca.as_ref().filter(|ca| **ca != found) {
+            return Some(format!("its ssl_ca is \"{found}\", not \"{wanted}\""));
+        }
+        tls_rules::differs(self.rules.as_ref(), view, direction)
     }
 }
 
@@ -77,7 +87,7 @@ impl StepKind for Restart {
         match node.view() {
             Ok(view)
                 if stand.is_so(direction)
-                    && wish.is_live(&view, direction)
+                    && wish.differs(&view, direction).is_none()
                     && !threads::are_pending(world, &name)? =>
             {
                 Ok(StepCheck::AlreadyDone("set so, in the file and live".into()))
@@ -92,7 +102,7 @@ impl StepKind for Restart {
         let name = only_node(step)?;
         crate::steps::write(world, &name, &wish.edit, direction)?;
         match world.node(&name)?.view() {
-            Ok(view) if wish.is_live(&view, direction) => {}
+            Ok(view) if wish.differs(&view, direction).is_none() => {}
             Ok(_) => {
                 hook(world, &name, step, true)?;
                 let told = quiet(world, &name)?;
@@ -113,25 +123,22 @@ impl StepKind for Restart {
         let wish: RestartParams = params(step)?;
         let name = only_node(step)?;
         let view = world.node(&name)?.view().map_err(fail)?;
-        let (found, wanted) = (ssl_cert(&view), wish.wanted(direction));
-        if found != wanted {
-            return Err(fail(format!(
-                "{name} was restarted and its ssl_cert is \"{found}\", not \"{wanted}\""
-            )));
+        if let Some(why) = wish.differs(&view, direction) {
+            return Err(fail(format!("{name} was restarted and {why}")));
         }
-        if !wish.is_live(&view, direction) {
-            return Err(fail(format!(
-                "{name} was restarted and its ssl_ca is \"{}\"",
-                view.variable("ssl_ca").unwrap_or("")
-            )));
-        }
+        let wanted = wish.wanted(direction);
         if view.offers_client_tls() == wanted.is_empty() {
             return Err(fail(format!(
                 "{name} was restarted and have_ssl is {}",
                 view.variable("have_ssl").unwrap_or("not known")
             )));
         }
-        if wanted.is_empty() { Ok("it offers no TLS".into()) } else { served_is_ours(world, step) }
+        if wanted.is_empty() {
+            return Ok("it offers no TLS".into());
+        }
+        let rules = tls_rules::wanted(wish.rules.as_ref(), direction);
+        let rules = tls_rules::seen_from_outside(world, &name, rules)?;
+        Ok(served_is_ours(world, step)? + &rules)
     }
 }
 

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use host::{HostError, ReadHost, Service};
 use model::NodeName;
-use server::SstOptions;
 use server::options::{Effective, Setting};
+use server::{Flavour, SstOptions};
 
 use super::{Members, Problem, problem};
 use crate::edit::Edit;
 use crate::galera::join;
 use crate::galera::preflight::own_settings::sst_switch;
-use crate::preflight::unreadable_options;
+use crate::preflight::{profile, unreadable_options};
 use crate::world::World;
 use server::cluster_address::hosts as named_in;
 
@@ -65,7 +65,8 @@ pub fn check(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec
         .filter(|node| node.name() != joiner)
         .map(|node| node.spec().address.clone())
         .collect();
-    let anchors = world.topology.anchors();
+    let topology = world.topology;
+    let anchors = topology.anchors();
     let Ok(node) = world.node(joiner) else { return problems };
     let options = match SstOptions::of(node) {
         Ok(options) => options,
@@ -98,6 +99,9 @@ pub fn check(world: &mut World<'_>, joiner: &NodeName, members: &Members) -> Vec
             "wsrep_on is not ON there: the server would start by itself, outside of the cluster",
             "write wsrep_on=ON there",
         ));
+    }
+    if let Some(profile) = members.profile {
+        problems.extend(profile::of_server(joiner, effective, topology, profile, Flavour::MariaDb));
     }
     problems.extend(provider(joiner, node.host(), value("wsrep_provider"), members));
     if let Some(name) = value("wsrep_cluster_name").filter(|name| *name != members.cluster_name) {
