@@ -53,7 +53,7 @@ pub fn without_profile(draft: &NodeDraft) -> Vec<Edit> {
     let is_ours = |option: &String| {
         let item = file.as_ref().ok().and_then(|file| file.get(&[&draft.group], option));
         item.and_then(|item| item.value)
-            .is_some_and(|value| TlsRules::is_of_a_profile(flavour, option, &value))
+            .is_some_and(|value| TlsRules::is_of_a_profile(flavour, option, value))
     };
     TlsRules::names(flavour).into_iter().filter(is_ours).map(|option| draft.unset(&option)).collect()
 }

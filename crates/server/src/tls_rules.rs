@@ -255,7 +255,7 @@ mod tests {
         ] {
             assert_eq!(OfferAnswer::of_error(&error(why)).is_some(), is_refusal, "{why}");
         }
-        let bare = NetError::Tls { endpoint: "".into(), fault: TlsFault::NotOffered, why: String::new() };
+        let bare = NetError::Tls { endpoint: String::new(), fault: TlsFault::NotOffered, why: String::new() };
         assert_eq!(OfferAnswer::of_error(&bare), Some(OfferAnswer::NoTls));
     }
 }

@@ -124,11 +124,12 @@ mod tests {
             client("web", "n2", Transport::Tls),
             client("web", "n1", Transport::Cleartext),
         ];
-        seen.add(&ClientsLook { clients, not_seen: vec!["n2: idle".into()] }, 1000);
+        seen.add(&ClientsLook { clients, not_seen: vec!["n2: idle".into()], ..ClientsLook::default() }, 1000);
         seen.add(
             &ClientsLook {
                 clients: vec![client("web", "n3", Transport::Unknown)],
                 not_seen: vec!["n2: idle".into()],
+                ..ClientsLook::default()
             },
             2000,
         );

@@ -119,7 +119,7 @@ fn judge(profile: TlsProfile, look: &ClientsLook, accepts: Accepts, seconds: u64
             // That it speaks cleartext is asked for where that is refused.
             (_, Transport::Cleartext) => in_cleartext += 1,
             (Some(handshake), _) if profile.takes(&handshake.version, handshake.suite.as_deref()) => {
-                fine += 1
+                fine += 1;
             }
             (Some(handshake), _) => {
                 shut_out.insert(format!("{} with {handshake}", named(client)));

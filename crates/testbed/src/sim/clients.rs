@@ -78,14 +78,11 @@ impl World {
         } else {
             None
         };
-        Ok(match refused.filter(|_| !server.takes_all) {
-            Some(alert) => OfferAnswer::Refused(alert.into()),
-            None => {
-                let stale = self.admin_leaf.as_ref().filter(|_| offer.port == SqlPort::Admin);
-                let leaf = stale.unwrap_or(&client.leaf);
-                OfferAnswer::Taken(String::from_utf8_lossy(leaf).into_owned())
-            }
-        })
+        if let Some(alert) = refused.filter(|_| !server.takes_all) {
+            return Ok(OfferAnswer::Refused(alert.into()));
+        }
+        let stale = self.admin_leaf.as_ref().filter(|_| offer.port == SqlPort::Admin);
+        Ok(OfferAnswer::Taken(String::from_utf8_lossy(stale.unwrap_or(&client.leaf)).into_owned()))
     }
 
     /// What a health check asks: Synced, ready, in the primary component.

@@ -69,18 +69,19 @@ pub struct RotateArgs {
 }
 
 pub fn enable(global: &Global, args: &EnableArgs) -> Result<u8, OpsError> {
-    change(global, wish(Verb::Enable, &args.change.nouns).with_profile(args.profile.profile), &args.change)
+    let wish = wish(Verb::Enable, &args.change.nouns).with_profile(args.profile.profile);
+    change(global, &wish, &args.change)
 }
 
 pub fn disable(global: &Global, args: &DisableArgs) -> Result<u8, OpsError> {
-    change(global, wish(Verb::Disable, &args.change.nouns), &args.change)
+    change(global, &wish(Verb::Disable, &args.change.nouns), &args.change)
 }
 
 pub fn rotate(global: &Global, args: &RotateArgs) -> Result<u8, OpsError> {
-    change(global, wish(Verb::Rotate, &args.change.nouns), &args.change)
+    change(global, &wish(Verb::Rotate, &args.change.nouns), &args.change)
 }
 
-fn change(global: &Global, wish: Change, args: &ChangeArgs) -> Result<u8, OpsError> {
+fn change(global: &Global, wish: &Change, args: &ChangeArgs) -> Result<u8, OpsError> {
     let began = Instant::now();
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
@@ -88,7 +89,7 @@ fn change(global: &Global, wish: Change, args: &ChangeArgs) -> Result<u8, OpsErr
         Settings { takes_over: args.over.take_over, gates: args.gates.gates(), ..settings(&args.how) };
     // The same command again finishes what it began.
     let open = continuation(&cluster, Some(Direction::Forward))?;
-    if let Some(open) = open.filter(|open| open.was_wished(&wish, cluster.nodes.len())) {
+    if let Some(open) = open.filter(|open| open.was_wished(wish, cluster.nodes.len())) {
         let (what, steps) = (described("resume", &open, &[]), steps_left(&open));
         let change = open.plan.change.to_string();
         confirm_what(&change, &open.plan, &what, &steps, args.yes.yes.as_deref())?;
@@ -96,7 +97,7 @@ fn change(global: &Global, wish: Change, args: &ChangeArgs) -> Result<u8, OpsErr
             roll::go_on(&cluster, &settings, passphrase, Some(Direction::Forward), tell)
         });
     }
-    let plan = roll::plan(&cluster, &settings, passphrase.clone(), &wish)?;
+    let plan = roll::plan(&cluster, &settings, passphrase.clone(), wish)?;
     if !plan.changes_anything() {
         if global.format == Format::Json {
             show::out(&change_json(&plan.id, "nothing-to-do", &[], &[], began));

@@ -31,7 +31,7 @@ pub struct DataOptions {
 #[derive(Debug, Args)]
 #[command(
     arg = formats(TABLE_OR_JSON),
-    mut_args(not_offered!("accept_unknown_clients", "watch_clients_s", "leave", "force", "drain_s_max")),
+    mut_args(not_offered!("accept_unknown_clients", "accept_shut_out", "watch_clients_s", "leave", "force", "drain_s_max")),
     mut_arg("replace_data", |arg| arg.hide_short_help(false)),
     after_long_help = from_inventory!("  sealion join n4\n  sealion join n4 --yes 0123456789ab")
 )]

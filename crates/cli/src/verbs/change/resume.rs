@@ -9,7 +9,7 @@ use site::{Cluster, OpsError};
 use super::plan::{SIGNS, no_way_back, step_line};
 use super::{
     Consent, GateOptions, PlanOptions, RunOptions, TakeOver, cluster_of_newest, confirm_what, from_inventory,
-    run, settings, settings_of,
+    not_offered, run, settings, settings_of,
 };
 use crate::options::{Global, TABLE_OR_JSON, formats};
 use crate::show;
@@ -46,6 +46,7 @@ pub struct ResumeArgs {
 #[derive(Debug, Args)]
 #[command(
     arg = formats(TABLE_OR_JSON),
+    mut_args(not_offered!("accept_shut_out")),
     after_long_help = from_inventory!("  sealion undo\n  sealion undo --yes 0123456789ab")
 )]
 pub struct UndoArgs {
