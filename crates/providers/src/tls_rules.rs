@@ -71,7 +71,7 @@ pub fn told(profile: Option<TlsProfile>) -> Vec<String> {
         TlsProfile::Intermediate => "so that older versions and suites without forward secrecy are refused",
     };
     vec![format!(
-        "afterwards, clients and replicas are let in with {} only, {on_what}; sessions that are open stay as they are until they connect anew",
+        "afterwards, clients and replicas are let in with {}, {on_what}; sessions that are open stay as they are until they connect anew",
         profile.meaning()
     )]
 }
