@@ -4454,7 +4454,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__lab__subcmd__up)
-            opts="-v -h --nodes --spare --server --tls --system --no-namespace --relay --hosts --arbitrator --proxy --sst --dir --inventory --format --color --verbose --help galera mariadb replicas estate"
+            opts="-v -h --nodes --spare --server --tls --system --no-namespace --relay --hosts --arbitrator --proxy --sst --provider-option --dir --inventory --format --color --verbose --help galera mariadb replicas estate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4474,6 +4474,10 @@ _sealion() {
                     ;;
                 --sst)
                     COMPREPLY=($(compgen -W "rsync mariabackup" -- "${cur}"))
+                    return 0
+                    ;;
+                --provider-option)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --dir)

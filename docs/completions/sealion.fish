@@ -1628,6 +1628,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 mysql\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l sst -d 'SST method of joiners; default: rsync, or mariabackup with --relay' -r -f -a "rsync\t''
 mariabackup\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l provider-option -d 'One more of wsrep_provider_options, for every node and arbitrator; may be repeated' -r
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l dir -d 'Directory of the lab' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l format -r -f -a "table\t''
