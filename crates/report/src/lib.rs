@@ -50,6 +50,9 @@ pub const FIX_PLAN_SCHEMA: &str = include_str!("../../../docs/schema/fix-plan-1.
 /// The same of `sealion send --format json` and `sealion receive --format json`.
 pub const STREAM_SCHEMA: &str = include_str!("../../../docs/schema/stream-1.json");
 
+/// The same of `sealion trust … --format json`.
+pub const TRUST_SCHEMA: &str = include_str!("../../../docs/schema/trust-1.json");
+
 /// The same of `sealion prove tour --format json`.
 pub const PROVE_TOUR_SCHEMA: &str = include_str!("../../../docs/schema/prove-tour-1.json");
 

@@ -6,11 +6,14 @@ use change_ops::roll::AccountName;
 use change_ops::{client_certs, requests};
 use clap::{Args, Subcommand};
 use model::NodeName;
+use report::shape::{
+    TRUST_SCHEMA_ID, TrustCertificateRow, TrustReport, TrustRequestRow, TrustRevokedRow, TrustTakerRow,
+};
 use site::{Cluster, OpsError};
 use trust::KeyKind;
 
 use super::change::rsa_bits;
-use crate::options::Global;
+use crate::options::{Format, Global, TABLE_OR_JSON, formats};
 use crate::show;
 
 const MODE: u32 = 0o644;
@@ -29,6 +32,7 @@ pub enum TrustCommand {
 
 #[derive(Debug, Args)]
 #[command(
+    arg = formats(TABLE_OR_JSON),
     after_long_help = "Each server of the inventory gets a key, which is kept encrypted in `ca_dir`, and a request NAME.csr with its names and addresses, as
 server and as client: a Galera node is both. Have the requests signed, then import what comes back. A request that waits for its certificate
 is written again as it is.
@@ -63,6 +67,7 @@ pub struct CsrArgs {
 
 #[derive(Debug, Args)]
 #[command(
+    arg = formats(TABLE_OR_JSON),
     after_long_help = "The files have the certificates of the servers in any order, with the intermediates of the CA. Each belongs to the request with its
 key, and must hold as server and as client, with all names of the request, up to the root. One that does not: nothing is imported.
 
@@ -83,6 +88,7 @@ pub struct ImportArgs {
 
 #[derive(Debug, Args)]
 #[command(
+    arg = formats(TABLE_OR_JSON),
     after_long_help = "The certificate is signed by a CA of clients, which is made with the first one in `ca_dir/clients`. Servers trust it for clients only: with a
 certificate of it nobody becomes a node of a Galera cluster. They come to trust it by `sealion enable clients`; MySQL without a restart, MariaDB with
 one restart the first time.
@@ -117,6 +123,7 @@ pub struct ClientArgs {
 
 #[derive(Debug, Args)]
 #[command(
+    arg = formats(TABLE_OR_JSON),
     after_long_help = "Servers are given no list of revoked certificates (ssl_crl): one that is out of date refuses every client with a certificate, replicas too. A
 certificate is refused because no account requires its subject any more: the next certificate of that name has another subject (/CN=app, then /CN=app G2).
 Until the printed ALTER USER is run, the certificate is still taken. Sessions that are open stay open.
@@ -143,6 +150,24 @@ pub fn trust(global: &Global, command: &TrustCommand) -> Result<u8, OpsError> {
     }
 }
 
+/// For programs: true where that is wished, and all that is printed then.
+fn printed(global: &Global, cluster: &Cluster, command: &str, report: TrustReport) -> Result<bool, OpsError> {
+    if global.format != Format::Json {
+        return Ok(false);
+    }
+    let report = TrustReport {
+        schema: TRUST_SCHEMA_ID.into(),
+        sealion_version: env!("CARGO_PKG_VERSION").into(),
+        cluster: cluster.name.clone(),
+        command: command.into(),
+        ..report
+    };
+    let text = serde_json::to_string_pretty(&report)
+        .map_err(|error| OpsError::internal("cannot write JSON", error))?;
+    show::out(&text);
+    Ok(true)
+}
+
 fn csr(global: &Global, args: &CsrArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.ca_passphrase_file.as_deref())?;
@@ -150,12 +175,21 @@ fn csr(global: &Global, args: &CsrArgs) -> Result<u8, OpsError> {
     let names: Vec<NodeName> = args.names.iter().map(NodeName::new).collect();
     let made = requests::requests(&cluster, &names, key, &passphrase, args.again)?;
     std::fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error.to_string()))?;
+    let mut requests = Vec::new();
     for one in &made {
         let path = args.out.join(format!("{}.csr", one.name));
         trust::file::write_atomically(&path, one.csr_pem.as_bytes(), MODE, None)
             .map_err(|error| cannot_write(&path, &error.to_string()))?;
+        let (name, file) = (one.name.to_string(), path.display().to_string());
+        requests.push(TrustRequestRow { name, file, is_new: one.is_new });
+    }
+    let report = TrustReport { requests: requests.clone(), ..TrustReport::default() };
+    if printed(global, &cluster, "csr", report)? {
+        return Ok(0);
+    }
+    for one in &requests {
         let state = if one.is_new { "new key" } else { "made before, waits for its certificate" };
-        show::out(&format!("{}  {state}", path.display()));
+        show::out(&format!("{}  {state}", one.file));
     }
     show::out("");
     show::out("next: have them signed as TLS server and TLS client, with the names that they ask for; then");
@@ -174,6 +208,16 @@ fn cannot_write(path: &Path, why: &str) -> OpsError {
 fn import(global: &Global, args: &ImportArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let taken = requests::import(&cluster, &args.files, args.ca.as_deref())?;
+    let certificates = taken.iter().map(|one| TrustCertificateRow {
+        name: one.name.to_string(),
+        serial: one.info.serial_hex.clone(),
+        not_after_unix: one.not_after_unix,
+        ..TrustCertificateRow::default()
+    });
+    let report = TrustReport { certificates: certificates.collect(), ..TrustReport::default() };
+    if printed(global, &cluster, "import", report)? {
+        return Ok(0);
+    }
     for one in &taken {
         let until = report::figures::day(one.not_after_unix);
         show::out(&format!("{}  serial {}, valid until {until}", one.name, one.info.serial_hex));
@@ -193,6 +237,22 @@ fn client(global: &Global, args: &ClientArgs) -> Result<u8, OpsError> {
     let of_name = || AccountName { user: args.name.clone(), host: "%".into() };
     let account = args.account.clone().unwrap_or_else(of_name);
     let requires = &made.leaf.requires;
+    let statement = client_certs::require(&account, &requires.subject, &requires.issuer);
+    let certificate = TrustCertificateRow {
+        name: args.name.clone(),
+        serial: made.leaf.serial_hex.clone(),
+        not_after_unix: made.leaf.not_after_unix,
+        file: Some(made.cert.display().to_string()),
+        key_file: Some(made.key.display().to_string()),
+    };
+    let report = TrustReport {
+        certificates: vec![certificate],
+        statements: vec![statement.clone()],
+        ..TrustReport::default()
+    };
+    if printed(global, &cluster, "client", report)? {
+        return Ok(0);
+    }
     let until = report::figures::day(made.leaf.not_after_unix);
     show::out(&format!("{}  serial {}, valid until {until}", made.cert.display(), made.leaf.serial_hex));
     show::out(&format!("{}  its key, mode 0600", made.key.display()));
@@ -200,7 +260,7 @@ fn client(global: &Global, args: &ClientArgs) -> Result<u8, OpsError> {
     show::out(
         "next: sealion plan enable clients    servers come to trust the CA of clients; nothing is to do where they do",
     );
-    show::out(&format!("      {}", client_certs::require(&account, &requires.subject, &requires.issuer)));
+    show::out(&format!("      {statement}"));
     show::out("");
     show::out("the client, in its option file, with the paths that they have there:");
     for (key, path) in [("ssl-ca", &made.servers_ca), ("ssl-cert", &made.cert), ("ssl-key", &made.key)] {
@@ -216,9 +276,13 @@ fn revoke(global: &Global, args: &RevokeArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let revoked = client_certs::revoke(&cluster, &args.which)?;
     let of = &revoked.requires;
+    let takers = client_certs::takers(&cluster, of);
+    let code = if takers.not_asked.is_empty() { 0 } else { 3 };
+    if printed(global, &cluster, "revoke", of_revoked(&revoked, &takers))? {
+        return Ok(code);
+    }
     show::out(&format!("revoked: {}, serial {}", of.subject, revoked.serials.join(", ")));
     show::out(&format!("the next certificate of {} has the subject {}", revoked.name, revoked.next_subject));
-    let takers = client_certs::takers(&cluster, of);
     show::out("");
     if takers.accounts.is_empty() && takers.not_asked.is_empty() {
         show::out("no account of these servers takes it");
@@ -253,5 +317,30 @@ fn revoke(global: &Global, args: &RevokeArgs) -> Result<u8, OpsError> {
     for why in &takers.not_asked {
         show::tell(&format!("not asked who takes it: {why}"));
     }
-    Ok(if takers.not_asked.is_empty() { 0 } else { 3 })
+    Ok(code)
+}
+
+fn of_revoked(revoked: &trust::Revoked, takers: &client_certs::Takers) -> TrustReport {
+    let of = &revoked.requires;
+    let rows = takers.accounts.iter().map(|taker| TrustTakerRow {
+        account: taker.account.to_string(),
+        servers: taker.servers.iter().map(ToString::to_string).collect(),
+        takes_all: taker.takes_all,
+    });
+    // What is an account's own that takes every certificate, only a person knows.
+    let named = takers.accounts.iter().filter(|taker| !taker.takes_all);
+    let statements =
+        named.map(|taker| client_certs::require(&taker.account, &revoked.next_subject, &of.issuer));
+    TrustReport {
+        revoked: Some(TrustRevokedRow {
+            name: revoked.name.clone(),
+            subject: of.subject.clone(),
+            serials: revoked.serials.clone(),
+            next_subject: revoked.next_subject.clone(),
+            takers: rows.collect(),
+        }),
+        statements: statements.collect(),
+        not_asked: takers.not_asked.clone(),
+        ..TrustReport::default()
+    }
 }

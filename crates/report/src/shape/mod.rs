@@ -21,6 +21,7 @@ mod status_rest;
 mod stream;
 mod summary;
 mod tour;
+mod trust;
 mod watch;
 mod watch_clients;
 mod words;
@@ -71,6 +72,9 @@ pub use status_rest::{
 pub use stream::{STREAM_SCHEMA_ID, StreamReport};
 pub use summary::{LinkRow, Summary};
 pub use tour::{PROVE_TOUR_SCHEMA_ID, ProveTourReport, TourAct, TourChapter, TourLesson, TourProgram};
+pub use trust::{
+    TRUST_SCHEMA_ID, TrustCertificateRow, TrustReport, TrustRequestRow, TrustRevokedRow, TrustTakerRow,
+};
 pub use watch::{
     FLEET_SCHEMA_ID, FleetReport, WATCH_SCHEMA_ID, WatchCertificateRow, WatchChangeRow, WatchCountRow,
     WatchFindingRow, WatchLinkRow, WatchLinkWord, WatchReport, WatchServerRow, WatchServerWord, WatchSummary,

@@ -9,4 +9,5 @@ mod schema;
 mod show;
 mod stream;
 mod support;
+mod trust;
 mod watch;

@@ -32,9 +32,13 @@ fn certified(lab: &RealLab) {
     let now_unix = i64::try_from(SystemClock.unix_ms() / 1000).expect("this century");
     let company = Company::new(now_unix);
     let (out, root) = (lab.home().join("requests"), lab.home().join("root.pem"));
-    lab.run(&["trust", "csr", "--out", &out.display().to_string()]).exits(0);
+    let out_text = out.display().to_string();
+    let csr = lab.run(&["trust", "csr", "--out", &out_text, "--format", "json"]).exits(0).json();
+    assert_eq!(csr["requests"][2]["file"], format!("{out_text}/n3.csr"), "{csr:#}");
     std::fs::write(&root, company.root_pem()).expect("ours");
-    let mut words = vec!["trust".to_owned(), "import".into(), "--ca".into(), root.display().to_string()];
+    let begin = ["trust", "import", "--format", "json", "--ca"];
+    let mut words: Vec<String> = begin.map(str::to_owned).to_vec();
+    words.push(root.display().to_string());
     for node in lab.nodes() {
         let csr = std::fs::read_to_string(out.join(format!("{node}.csr"))).expect("written");
         let signed = out.join(format!("{node}.pem"));
@@ -42,8 +46,9 @@ fn certified(lab: &RealLab) {
         words.push(signed.display().to_string());
     }
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let said = lab.run(&words).exits(0);
-    assert!(said.stdout.contains("n3  serial"), "{said}");
+    let said = lab.run(&words).exits(0).json();
+    let taken = said["certificates"].as_array().expect("a list");
+    assert!(taken.len() == 3 && taken.iter().all(|one| one["serial"].is_string()), "{said:#}");
     let issued = std::fs::read_dir(lab.dir.join("operator/ca")).expect("made").count();
     assert_eq!(issued, 3, "the root, requests and what was issued, and no key of a CA");
 }

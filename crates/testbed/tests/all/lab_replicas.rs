@@ -244,7 +244,13 @@ fn clients_have_certificates(lab: &RealLab, flavour: &str) {
     let make =
         |name: &str, out: &Path| lab.run(&["trust", "client", name, "--out", out.to_str().expect("text")]);
     let made = make("capp", &out).exits(0);
-    make("other", &out).exits(0);
+    let other = ["trust", "client", "other", "--out", out.to_str().expect("text"), "--format", "json"];
+    let other = lab.run(&other).exits(0).json();
+    let statement_of = |report: &Value| report["statements"][0].as_str().unwrap_or_default().to_owned();
+    assert!(
+        statement_of(&other).starts_with("ALTER USER 'other'@'%' REQUIRE SUBJECT '/CN=other'"),
+        "{other:#}"
+    );
     let [_, key] = pair(&out, "capp");
     assert_eq!(fs::metadata(&key).expect("there").permissions().mode() & 0o777, 0o600);
     let bytes = fs::read(&key).expect("ours");
@@ -318,6 +324,14 @@ fn clients_have_certificates(lab: &RealLab, flavour: &str) {
         assert!(revoked.stdout.contains(words), "{words}: {revoked}");
     }
     assert!(gets_in(Some(pair(&out, "capp"))), "nothing was changed on a server");
+    let same =
+        lab.run(&["trust", "revoke", cert.to_str().expect("text"), "--format", "json"]).exits(0).json();
+    assert_eq!(
+        statement_of(&same).trim_end_matches(';'),
+        statement(&revoked.stdout, "ALTER USER 'capp'"),
+        "{same:#}"
+    );
+    assert_eq!(same["revoked"]["takers"].as_array().map(Vec::len), Some(2), "{same:#}");
     root.execute(&statement(&revoked.stdout, "ALTER USER 'capp'")).expect("it can be run as it is printed");
     let next = lab.home().join("app-tls-2");
     make("capp", &next).exits(0);
