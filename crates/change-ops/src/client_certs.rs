@@ -3,9 +3,11 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use host::{HostLock, Local, WriteHost};
 use model::{Clock, NodeName, SystemClock};
 use secrecy::{ExposeSecret, SecretString};
 use server::accounts::{AccountName, CertificateAccount};
@@ -13,6 +15,10 @@ use site::{Cluster, OpsError};
 use trust::{ClientLeaf, ClientSubject, Clients, KeyKind, Revoked};
 
 use crate::requests::of_trust;
+
+/// In the state directory of this machine.
+const LOCK_FILE: &str = "clients.lock";
+const LOCK_MAX: Duration = Duration::from_secs(30);
 
 /// What a client gets.
 pub struct Made {
@@ -63,6 +69,7 @@ pub fn make(
         ));
     }
     let clients = Clients::of(&cluster.ca_dir);
+    let _alone = alone(&cluster.state_dir)?;
     let ca = clients.open_or_make(&cluster.name, passphrase, now_s()).map_err(of_trust)?;
     let leaf = clients.issue(&ca, name, days, key, now_s()).map_err(of_trust)?;
     fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
@@ -74,6 +81,20 @@ pub fn make(
         return Err(error);
     }
     Ok(Made { cert, key, leaf, servers_ca: cluster.ca_dir.join(trust::CA_CERT_FILE) })
+}
+
+/// Of two that make the CA of clients at once, one would sign with a key that nobody trusts.
+fn alone(dir: &Path) -> Result<Box<dyn HostLock>, OpsError> {
+    let cannot = |error: String| {
+        OpsError::usage(
+            format!("{} cannot be locked", dir.display()),
+            error,
+            "wait until the other sealion trust has ended, then the same command again",
+        )
+    };
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.map_err(|error| cannot(error.to_string()))?;
+    Local.lock(&dir.join(LOCK_FILE), LOCK_MAX).map_err(|error| cannot(error.to_string()))
 }
 
 /// Only where there is none: another key might lie there since it was asked.
@@ -99,6 +120,7 @@ fn cannot_write(path: &Path, why: &std::io::Error) -> OpsError {
 /// # Errors
 /// As [`Clients::revoke`].
 pub fn revoke(cluster: &Cluster, which: &str) -> Result<Revoked, OpsError> {
+    let _alone = alone(&cluster.state_dir)?;
     Clients::of(&cluster.ca_dir).revoke(&cluster.ca_dir, which).map_err(of_trust)
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// # Source
 /// Mozilla, Server Side TLS 5.7: "modern" and "intermediate", the latter without the DHE suites, which need parameters of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TlsProfile {
     /// TLS 1.3 only.

@@ -264,6 +264,17 @@ pub fn that_require_tls(
     Ok(accounts.iter().filter(stays).map(|one| one.name.to_string()).collect())
 }
 
+/// Those that let nobody in without a certificate of a client.
+///
+/// # Errors
+/// The server does not tell.
+pub fn that_require_a_certificate(world: &mut World<'_>, node: &NodeName) -> Result<Vec<String>, String> {
+    let node = world.node(node).map_err(|error| error.0)?;
+    let accounts = node.accounts().map_err(|error| error.first_line())?;
+    let requires = |one: &&Account| one.tls == AccountTls::Certificate;
+    Ok(accounts.iter().filter(requires).map(|one| one.name.to_string()).collect())
+}
+
 pub fn some_of(names: &[String]) -> String {
     model::link::some_of(names, NAMED_MAX)
 }

@@ -3,13 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use model::{Change, NodeName, Noun, Step, Verb};
+use model::{Change, NodeName, Noun, Step, TlsProfile, Verb};
 use server::accounts::AccountName;
 
 use crate::accounts;
 use crate::plan_parts::cleartext_after;
-use crate::steps::{self, AccountParams, params};
+use crate::steps::{self, AccountParams, ClientTrustParams, params};
+use crate::tls_rules::RulesChange;
 use crate::world::World;
+
+const CLIENT_TRUST: &str = "client-trust";
 
 /// `steps`: those of `change` that are taken back, in the order of the plan.
 pub fn undo_warnings(world: &mut World<'_>, change: &Change, steps: &[&Step]) -> Vec<String> {
@@ -47,7 +50,57 @@ pub fn undo_warnings(world: &mut World<'_>, change: &Change, steps: &[&Step]) ->
         ));
     }
     lines.extend(shut_out(world, &bare, steps));
+    lines.extend(without_certificates(world, &bare, steps));
+    lines.extend(profiles_before(steps));
     lines
+}
+
+/// Accounts that require a client's certificate of servers that trust its CA no more.
+fn without_certificates(world: &mut World<'_>, bare: &[NodeName], steps: &[&Step]) -> Vec<String> {
+    let loses = |step: &&&Step| {
+        let wish: Option<ClientTrustParams> =
+            (step.kind == CLIENT_TRUST).then(|| params(step).ok()).flatten();
+        !step.no_op && wish.is_some_and(|wish| wish.after.is_some() && wish.before != wish.after)
+    };
+    let mut lines: BTreeMap<String, Vec<NodeName>> = BTreeMap::new();
+    let nodes = steps.iter().filter(loses).filter_map(|step| step.nodes.first());
+    for node in nodes.filter(|node| !bare.contains(node)) {
+        let line = match accounts::that_require_a_certificate(world, node) {
+            Ok(names) if names.is_empty() => continue,
+            Ok(names) => format!(
+                "accounts require a certificate that is trusted no more, and cannot log in: {}",
+                accounts::some_of(&names)
+            ),
+            Err(why) => format!(
+                "accounts that require a client's certificate cannot log in any more; which, cannot be told ({why})"
+            ),
+        };
+        lines.entry(line).or_default().push(node.clone());
+    }
+    lines.into_iter().map(|(line, nodes)| format!("on {}, {line}", named(&nodes))).collect()
+}
+
+/// Servers that go back to a profile, which takes less than what they have now.
+fn profiles_before(steps: &[&Step]) -> Vec<String> {
+    let mut before: BTreeMap<TlsProfile, Vec<NodeName>> = BTreeMap::new();
+    for step in steps.iter().filter(|step| !step.no_op) {
+        let rules = step.params.get("rules").cloned();
+        let rules: Option<RulesChange> = rules.and_then(|rules| serde_json::from_value(rules).ok());
+        if let (Some(rules), Some(node)) =
+            (rules.filter(|rules| !rules.changes_nothing()), step.nodes.first())
+            && let Some(profile) = rules.before.profile()
+        {
+            before.entry(profile).or_default().push(node.clone());
+        }
+    }
+    let line = |(profile, nodes): (TlsProfile, Vec<NodeName>)| {
+        format!(
+            "afterwards, {} let clients in by the profile {profile} again ({}): who cannot use it is refused at its next connect, and nobody looks who that is",
+            named(&nodes),
+            profile.meaning()
+        )
+    };
+    before.into_iter().map(line).collect()
 }
 
 fn named(nodes: &[NodeName]) -> String {

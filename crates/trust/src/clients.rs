@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use openssl::x509::{X509, X509NameRef};
 use secrecy::SecretString;
 
-use crate::ca::{CA_CERT_FILE, Ca, CaSpec, Leaf, LeafSpec, make_private_dir, pem_text};
+use crate::ca::{CA_CERT_FILE, CA_KEY_FILE, Ca, CaSpec, Leaf, LeafSpec, make_private_dir, pem_text};
 use crate::error::{Result, TrustError, usage};
 use crate::file::{FileError, write_atomically};
 use crate::inspect::{certificates, inspect};
@@ -114,6 +114,17 @@ impl Clients {
         if self.ca_pem()?.is_some() {
             return self.open(passphrase);
         }
+        // Another CA of the same name would shut out everybody who has a certificate of this one.
+        let is_there = |name: &&&str| fs::symlink_metadata(self.dir.join(name)).is_ok();
+        if let Some(there) = [CA_KEY_FILE, ISSUED, REVOKED].iter().find(is_there) {
+            return Err(TrustError::Refused {
+                what: format!("the CA of clients in {} is not whole", self.dir.display()),
+                why: format!("{there} is there, and {CA_CERT_FILE} is not"),
+                next: format!(
+                    "put {CA_CERT_FILE} back; or move the directory away, which makes another CA: servers then refuse all earlier certificates"
+                ),
+            });
+        }
         // What a server would escape stands in no statement as it is.
         let plain =
             |char: char| if char.is_ascii_alphanumeric() || "._- ".contains(char) { char } else { '-' };
@@ -174,15 +185,31 @@ impl Clients {
         let path = Path::new(which);
         let (common_name, given) = if path.is_file() {
             let bytes = fs::read(path).map_err(|error| FileError::io("read", path, error))?;
+            let facts = inspect(&bytes)?;
+            if facts.len() != 1 || facts.iter().any(|one| one.is_ca) {
+                return Err(usage(
+                    format!("{which} cannot be revoked"),
+                    format!("it has {} certificates, or one of a CA", facts.len()),
+                    "name a file with the certificate of one client, and nothing else",
+                ));
+            }
             let certificate = first(&bytes)?;
             is_of(&bytes, &ca_pem, ca_dir, which)?;
             (common_name_of(&certificate)?, Some(certificate))
         } else if let Some(one) = issued.iter().find(|one| one.serial_hex.eq_ignore_ascii_case(which)) {
             (one.common_name.clone(), None)
+        } else if let Some(one) =
+            self.records(REVOKED)?.into_iter().find(|one| one.serial_hex.eq_ignore_ascii_case(which))
+        {
+            (one.common_name, None)
         } else {
             check_name(which)?;
             (self.current(which)?, None)
         };
+        // Asked once more: which accounts take it may not have been told the first time.
+        let is_issued = issued.iter().any(|one| one.common_name == common_name);
+        let common_name =
+            if is_issued || given.is_some() { common_name } else { self.last_revoked(&common_name)? };
         let dir = self.dir.join(REVOKED);
         let mut serials = Vec::new();
         for one in issued.iter().filter(|one| one.common_name == common_name) {
@@ -200,6 +227,10 @@ impl Clients {
                 write_atomically(&dir.join(format!("{serial}.pem")), pem.as_bytes(), 0o600, None)?;
                 serials.push(serial);
             }
+        }
+        if serials.is_empty() {
+            let earlier = self.records(REVOKED)?.into_iter().filter(|one| one.common_name == common_name);
+            serials.extend(earlier.map(|one| one.serial_hex));
         }
         if serials.is_empty() {
             let known = self.records(ISSUED)?;
@@ -230,6 +261,17 @@ impl Clients {
         let later = (2_u32..).map(|generation| format!("{name} G{generation}"));
         let mut all = std::iter::once(name.to_owned()).chain(later);
         Ok(all.find(|common_name| !is_revoked(common_name)).unwrap_or_else(|| name.to_owned()))
+    }
+
+    /// Of the certificates for the same name the subject that was revoked last; `common_name` where there is none.
+    fn last_revoked(&self, common_name: &str) -> Result<String> {
+        let name = name_of(common_name);
+        let generation = |text: &str| {
+            text.rsplit_once(" G").and_then(|(_, number)| number.parse::<u32>().ok()).unwrap_or(1)
+        };
+        let revoked = self.records(REVOKED)?.into_iter().map(|one| one.common_name);
+        let last = revoked.filter(|one| name_of(one) == name).max_by_key(|one| generation(one));
+        Ok(last.unwrap_or_else(|| common_name.to_owned()))
     }
 
     /// # Errors

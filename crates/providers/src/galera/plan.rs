@@ -345,7 +345,9 @@ fn enable(
             let title = match (galera, clients) {
                 (true, true) => "accepts cleartext and TLS from nodes, offers TLS to clients; restart",
                 (true, false) => "accepts cleartext and TLS from nodes; restart",
-                _ if offer_before.cert == draft.ssl_cert => "judges clients by client-ca.pem; restart",
+                _ if offer_before.cert == draft.ssl_cert && offer_before.ca != draft.ssl_ca => {
+                    "judges clients by client-ca.pem; restart"
+                }
                 _ => "offers TLS to clients; restart",
             };
             let of_profile = tls_rules::in_words(change.profile.filter(|_| clients));

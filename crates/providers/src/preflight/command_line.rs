@@ -10,6 +10,9 @@ use crate::world::World;
 /// Beside the topology's anchors.
 const OURS: [&str; 5] = ["ssl", "ssl_ca", "ssl_cert", "ssl_key", "require_secure_transport"];
 
+/// What a profile sets.
+const OF_PROFILE: [&str; 3] = ["tls_version", "ssl_cipher", "tls_ciphersuites"];
+
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let topology = world.topology;
@@ -42,7 +45,8 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             let Some(option) = word.strip_prefix("--") else { continue };
             let key = option.split('=').next().unwrap_or("").replace('-', "_");
             let option = key.trim_start_matches("loose_");
-            if OURS.contains(&option) || topology.anchors().contains(&option) {
+            let of_profile = seen.change.profile.is_some() && OF_PROFILE.contains(&option);
+            if OURS.contains(&option) || of_profile || topology.anchors().contains(&option) {
                 problems.push(problem(
                     name,
                     format!("--{key} is given on the server's command line"),

@@ -6,7 +6,7 @@ use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
-use server::{Admits, GaleraFacts, GaleraState, PemSet};
+use server::{Admits, GaleraFacts, GaleraState, PemSet, WriteArbitrator};
 use trust::{Clients, KeyKind, LeafSpec};
 
 use super::{StepKind, fail, params};
@@ -58,15 +58,32 @@ fn problem(world: &mut World<'_>, name: &NodeName, shown: &Arc<PemSet>) -> Resul
     if !view.is_galera() || view.galera_state() != GaleraState::Strict {
         return Ok(None);
     }
-    Ok(match node.galera_admits(shown).map_err(fail)? {
+    Ok(as_member(name, &node.galera_admits(shown).map_err(fail)?))
+}
+
+/// An arbitrator has no clients.
+fn of_arbitrator(
+    arbitrator: &mut dyn WriteArbitrator,
+    shown: &Arc<PemSet>,
+) -> Result<Option<String>, StepError> {
+    let name = arbitrator.name().clone();
+    if arbitrator.view().map_err(fail)?.state() != GaleraState::Strict {
+        return Ok(None);
+    }
+    Ok(as_member(&name, &arbitrator.galera_admits(shown).map_err(fail)?))
+}
+
+/// Why what a Galera port answers to a client's certificate is no answer to a stranger's.
+fn as_member(name: &NodeName, answer: &Admits) -> Option<String> {
+    match answer {
         no @ Admits::No(_) if no.is_unknown_ca() => None,
         Admits::No(alert) => Some(format!(
             "whether {name} takes a client's certificate for a member's cannot be told: it refused it with \"{alert}\""
         )),
         Admits::Yes => Some(format!(
-            "{name} takes a client's certificate for a member's, so that any client could join the cluster: its ca.pem has the clients' CA"
+            "{name} takes a client's certificate for a member's, so that any client could join the cluster: its ca.pem has the clients' CA, or had it when it was read"
         )),
-    })
+    }
 }
 
 impl StepKind for ClientTrustGate {
@@ -92,6 +109,13 @@ impl StepKind for ClientTrustGate {
         let mut problems = Vec::new();
         for name in &step.nodes {
             match problem(world, name, &shown) {
+                Ok(found) => problems.extend(found),
+                Err(error) => problems.push(format!("{name} cannot be asked: {}", error.0)),
+            }
+        }
+        for arbitrator in &mut world.arbitrators {
+            let name = arbitrator.name().clone();
+            match of_arbitrator(arbitrator.as_mut(), &shown) {
                 Ok(found) => problems.extend(found),
                 Err(error) => problems.push(format!("{name} cannot be asked: {}", error.0)),
             }
