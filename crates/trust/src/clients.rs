@@ -453,7 +453,9 @@ mod tests {
         assert_eq!((revoked.requires, revoked.next_subject.as_str()), (first.requires.clone(), "/CN=app G2"));
         assert_eq!(issue(&clients, &ca, "app").requires.subject, "/CN=app G2");
         assert_eq!(issue(&clients, &ca, "other").requires, other.requires);
-        assert_eq!(revoke("app").expect("by its name").next_subject, "/CN=app G3");
+        let revoked = revoke("app").expect("by its name");
+        assert_eq!(revoked.next_subject, "/CN=app G3");
+        let revoked_serial = revoked.serials[0].clone();
         // By its file, also where its record is lost; twice is once.
         let file = dir.path().join("other.pem");
         fs::write(&file, &other.leaf.cert_pem).expect("ours");
@@ -465,8 +467,31 @@ mod tests {
                 (vec![other.serial_hex.clone()], "/CN=other G2".into())
             );
         }
-        let error = revoke("app").expect_err("there is none that is not revoked").to_string();
-        assert!(error.contains("no certificate of \"app\" to revoke"), "{error}");
+        // Once more: which accounts take it may not have been told the first time.
+        for which in ["app", revoked_serial.as_str()] {
+            let again = revoke(which).expect("it is known");
+            assert_eq!(again.next_subject, "/CN=app G3");
+        }
+        assert_eq!(revoke("app").expect("it is known").requires.subject, "/CN=app G2");
+        let error = revoke("nobody").expect_err("there is none").to_string();
+        assert!(error.contains("no certificate of \"nobody\" to revoke"), "{error}");
+        let ca_file = clients.dir().join(CA_CERT_FILE);
+        let error = revoke(ca_file.to_str().expect("text")).expect_err("a CA's").to_string();
+        assert!(error.contains("or one of a CA"), "{error}");
+    }
+
+    /// Found by an outsider: another CA of the same name shut out everybody who had a certificate of the first one.
+    #[test]
+    fn a_ca_whose_certificate_is_lost_is_not_made_anew() {
+        let dir = tempfile::tempdir().expect("a directory can be made");
+        let (clients, ca) = made(dir.path());
+        issue(&clients, &ca, "app");
+        fs::remove_file(clients.dir().join(CA_CERT_FILE)).expect("ours");
+        let key = fs::read(clients.dir().join(CA_KEY_FILE)).expect("there");
+        let again = clients.open_or_make("shop", &"a passphrase".to_owned().into(), NOW);
+        let error = again.err().expect("refused").to_string();
+        assert!(error.contains("is not whole") && error.contains("put ca.pem back"), "{error}");
+        assert_eq!(fs::read(clients.dir().join(CA_KEY_FILE)).expect("there"), key);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use change::{Direction, Outcome};
 use change_ops::gates::Gates;
 use model::{Change, Noun, Verb};
+use server::accounts::{Account, AccountName, AccountTls};
 use server::node::{CA_FILE, CLIENT_CA_FILE};
 use testbed::sim::process::Server;
 use testbed::sim::{End, Fault, Operator, Rig, World};
@@ -228,6 +229,76 @@ fn a_member_that_would_take_a_client_for_a_member_stops_the_change() {
     operator.gates(Gates::default());
     let text = operator.go_on(None).text();
     assert!(text.contains("n2 takes a client's certificate for a member's"), "{text}");
+}
+
+/// Found by an outsider: the garbd of a cluster took what its nodes refused.
+#[test]
+fn an_arbitrator_takes_no_client_for_a_member_either() {
+    let rig = Rig::on(World::cluster_with_arbitrator(seed(), 3));
+    let change = enable(&rig);
+    must(&rig, &change);
+    client(&rig, "app");
+    let ca = clients_of(&rig).ca_pem().expect("readable").expect("made");
+    let add = |rig: &Rig| {
+        let mut world = rig.shared.borrow_mut();
+        let at = world.servers.iter().position(|server| server.is_arbitrator).expect("there is one");
+        let path = world.servers[at].spec.tls_dir.join(CA_FILE);
+        let entry = world.servers[at].disk.entries.get_mut(&path).expect("placed");
+        entry.bytes.as_mut().expect("a file").extend_from_slice(ca.as_bytes());
+        at
+    };
+    let spoilt = rig.fork(seed());
+    add(&spoilt);
+    let refused = Operator::new(&spoilt, "root@db1").plan(&change).expect_err("refused").to_string();
+    assert!(refused.contains("an arbitrator lets in as a member"), "{refused}");
+
+    let mut operator = Operator::new(&rig, "root@db1");
+    operator.gates(Gates { stop_after: Some("E2.n1".into()), ..Gates::default() });
+    let held = operator.apply(&operator.plan(&change).expect("a plan"));
+    assert!(matches!(held, End::Outcome(Outcome::Held { .. })), "{held:?}");
+    let at = add(&rig);
+    rig.shared.borrow_mut().stop(at);
+    rig.shared.borrow_mut().start(at);
+    let settles_ms = rig.shared.borrow().settles_ms();
+    rig.shared.borrow_mut().advance(settles_ms);
+    operator.gates(Gates::default());
+    let text = operator.go_on(None).text();
+    assert!(text.contains("takes a client's certificate for a member's"), "{text}");
+}
+
+/// Found by an outsider: the directory was lost, or lay on another machine, and whoever had a certificate was shut out.
+#[test]
+fn a_ca_on_which_accounts_depend_is_not_taken_away_unasked() {
+    for mut rig in [galera(), mysql()] {
+        let change = enable(&rig);
+        client(&rig, "app");
+        must(&rig, &change);
+        rig.shared.borrow_mut().accounts.push(Account {
+            name: AccountName { user: "app".into(), host: "%".into() },
+            tls: AccountTls::Certificate,
+            is_local: false,
+            is_own: false,
+        });
+        let dir = clients_of(&rig).dir().to_owned();
+        std::fs::rename(&dir, dir.with_extension("aside")).expect("ours");
+        let refused =
+            |rig: &Rig| Operator::new(rig, "root@db1").plan(&change).expect_err("refused").to_string();
+        assert!(
+            refused(&rig).contains("these accounts require a certificate: 'app'@'%'"),
+            "{}",
+            refused(&rig)
+        );
+        client(&rig, "other");
+        assert!(
+            refused(&rig).contains("these accounts require a certificate: 'app'@'%'"),
+            "{}",
+            refused(&rig)
+        );
+        let told = Operator::new(&rig, "root@db1").undo_warnings().join("\n");
+        assert!(told.contains("'app'@'%'"), "{told}");
+        rig.accept_shut_out = true;
+        must(&rig, &change);
+    }
 }
 
 #[test]
