@@ -6438,7 +6438,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__trust__subcmd__client)
-            opts="-b -v -h --out --days --account --bits --ca-passphrase-file --inventory --format --color --verbose --help"
+            opts="-b -v -h --out --days --account --bits --ca-passphrase-file --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -6468,12 +6468,12 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --inventory)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
-                --format)
-                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -6488,7 +6488,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__trust__subcmd__csr)
-            opts="-b -v -h --out --again --bits --ca-passphrase-file --inventory --format --color --verbose --help"
+            opts="-b -v -h --out --again --bits --ca-passphrase-file --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -6510,12 +6510,12 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --inventory)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
-                --format)
-                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -6614,7 +6614,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__trust__subcmd__import)
-            opts="-v -h --ca --inventory --format --color --verbose --help"
+            opts="-v -h --ca --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -6624,12 +6624,12 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --inventory)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
-                --format)
-                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -6644,18 +6644,18 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__trust__subcmd__revoke)
-            opts="-v -h --inventory --format --color --verbose --help"
+            opts="-v -h --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --inventory)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
-                --format)
-                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -656,19 +656,9 @@ complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_se
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from csr" -l out -d 'Directory for the requests; default: the current one' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from csr" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from csr" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from csr" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from csr" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from csr" -l format -r -f -a "table\t''
-json\t''
-line\t''
-diff\t''
-sql\t''
-shell\t''
-csv\t''
-parquet\t''
-sarif\t''
-junit\t''
-prometheus\t''
-html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from csr" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -676,19 +666,9 @@ complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from csr" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from csr" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from import" -l ca -d 'PEM file with the root of the CA' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from import" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from import" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from import" -l format -r -f -a "table\t''
-json\t''
-line\t''
-diff\t''
-sql\t''
-shell\t''
-csv\t''
-parquet\t''
-sarif\t''
-junit\t''
-prometheus\t''
-html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from import" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -699,37 +679,17 @@ complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l account -d 'Its account, for the statement that is printed; default: NAME@%' -r
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -s b -l bits -d 'Use an RSA key of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l format -r -f -a "table\t''
-json\t''
-line\t''
-diff\t''
-sql\t''
-shell\t''
-csv\t''
-parquet\t''
-sarif\t''
-junit\t''
-prometheus\t''
-html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from client" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from revoke" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from revoke" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from revoke" -l format -r -f -a "table\t''
-json\t''
-line\t''
-diff\t''
-sql\t''
-shell\t''
-csv\t''
-parquet\t''
-sarif\t''
-junit\t''
-prometheus\t''
-html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and __fish_seen_subcommand_from revoke" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
