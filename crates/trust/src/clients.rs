@@ -489,7 +489,7 @@ mod tests {
         fs::remove_file(clients.dir().join(CA_CERT_FILE)).expect("ours");
         let key = fs::read(clients.dir().join(CA_KEY_FILE)).expect("there");
         let again = clients.open_or_make("shop", &"a passphrase".to_owned().into(), NOW);
-        let error = again.err().expect("refused").to_string();
+        let error = again.map(drop).expect_err("refused").to_string();
         assert!(error.contains("is not whole") && error.contains("put ca.pem back"), "{error}");
         assert_eq!(fs::read(clients.dir().join(CA_KEY_FILE)).expect("there"), key);
     }

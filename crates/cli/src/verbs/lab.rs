@@ -399,7 +399,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         hosts: args.hosts,
         operator_is_client: false,
         proxy: args.proxy,
-        provider_options: args.provider_options.iter().map(|one| format!(";{one}")).collect(),
+        provider_options: args.provider_options.iter().flat_map(|one| [";", one]).collect(),
         keep: true,
     };
     let mut up = labs::first_node(&options, &dir.join("operator"))?;

@@ -180,7 +180,7 @@ fn csr(global: &Global, args: &CsrArgs) -> Result<u8, OpsError> {
         let path = args.out.join(format!("{}.csr", one.name));
         trust::file::write_atomically(&path, one.csr_pem.as_bytes(), MODE, None)
             .map_err(|error| cannot_write(&path, &error.to_string()))?;
-        let (name, file) = (one.name.to_string(), path.display().to_string());
+        let (name, file) = (one.name.clone(), path.display().to_string());
         requests.push(TrustRequestRow { name, file, is_new: one.is_new });
     }
     let report = TrustReport { requests: requests.clone(), ..TrustReport::default() };
@@ -209,7 +209,7 @@ fn import(global: &Global, args: &ImportArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let taken = requests::import(&cluster, &args.files, args.ca.as_deref())?;
     let certificates = taken.iter().map(|one| TrustCertificateRow {
-        name: one.name.to_string(),
+        name: one.name.clone(),
         serial: one.info.serial_hex.clone(),
         not_after_unix: one.not_after_unix,
         ..TrustCertificateRow::default()
