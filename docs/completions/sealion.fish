@@ -508,7 +508,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l color -d 'When 
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-shut-out -d 'Shut out clients that the profile does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -536,7 +536,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l color -d 'When
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-shut-out -d 'Shut out clients that the profile does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -566,7 +566,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-shut-out -d 'Shut out clients that the profile does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -594,7 +594,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l color -d 'Wh
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-shut-out -d 'Shut out clients that the profile does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -622,7 +622,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-shut-out -d 'Shut out clients that the profile does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -720,7 +720,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand join" -l color -d 'When 
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-shut-out -d 'Shut out clients that the profile does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -749,7 +749,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-shut-out -d 'Shut out clients that the profile does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -773,7 +773,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l color -d 'When 
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-shut-out -d 'Shut out clients that the profile does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Print more details; -vv prints everything'

@@ -128,9 +128,10 @@ pub fn revoke(cluster: &Cluster, which: &str) -> Result<Revoked, OpsError> {
 #[must_use]
 pub fn takers(cluster: &Cluster, of: &ClientSubject) -> Takers {
     let mut takers = Takers::default();
-    for mut node in cluster.live() {
-        let name = server::ReadMember::spec(&node).name.clone();
-        let all = match node.certificate_accounts() {
+    let asked = cluster.on_each(|spec| cluster.live_node(spec).certificate_accounts());
+    for (spec, asked) in cluster.nodes.iter().zip(asked) {
+        let name = &spec.name;
+        let all = match asked {
             Ok(all) => all,
             Err(error) => {
                 takers.not_asked.push(error.first_line());

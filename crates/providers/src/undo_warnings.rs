@@ -8,11 +8,9 @@ use server::accounts::AccountName;
 
 use crate::accounts;
 use crate::plan_parts::cleartext_after;
-use crate::steps::{self, AccountParams, ClientTrustParams, params};
-use crate::tls_rules::RulesChange;
+use crate::steps::client_trust::{CLIENT_TRUST, ClientTrustParams};
+use crate::steps::{self, AccountParams, StepKind, params};
 use crate::world::World;
-
-const CLIENT_TRUST: &str = "client-trust";
 
 /// `steps`: those of `change` that are taken back, in the order of the plan.
 pub fn undo_warnings(world: &mut World<'_>, change: &Change, steps: &[&Step]) -> Vec<String> {
@@ -58,9 +56,9 @@ pub fn undo_warnings(world: &mut World<'_>, change: &Change, steps: &[&Step]) ->
 /// Accounts that require a client's certificate of servers that trust its CA no more.
 fn without_certificates(world: &mut World<'_>, bare: &[NodeName], steps: &[&Step]) -> Vec<String> {
     let loses = |step: &&&Step| {
-        let wish: Option<ClientTrustParams> =
-            (step.kind == CLIENT_TRUST).then(|| params(step).ok()).flatten();
-        !step.no_op && wish.is_some_and(|wish| wish.after.is_some() && wish.before != wish.after)
+        let is_it = step.kind == CLIENT_TRUST.kind() && !step.no_op;
+        let wish: Option<ClientTrustParams> = is_it.then(|| params(step).ok()).flatten();
+        wish.is_some_and(|wish| wish.after.is_some_and(|ca| !ca.is_empty() && wish.before != Some(ca)))
     };
     let mut lines: BTreeMap<String, Vec<NodeName>> = BTreeMap::new();
     let nodes = steps.iter().filter(loses).filter_map(|step| step.nodes.first());
@@ -68,7 +66,7 @@ fn without_certificates(world: &mut World<'_>, bare: &[NodeName], steps: &[&Step
         let line = match accounts::that_require_a_certificate(world, node) {
             Ok(names) if names.is_empty() => continue,
             Ok(names) => format!(
-                "accounts require a certificate that is trusted no more, and cannot log in: {}",
+                "accounts require a certificate, and those of the CA of clients are trusted no more: {}",
                 accounts::some_of(&names)
             ),
             Err(why) => format!(
@@ -84,8 +82,7 @@ fn without_certificates(world: &mut World<'_>, bare: &[NodeName], steps: &[&Step
 fn profiles_before(steps: &[&Step]) -> Vec<String> {
     let mut before: BTreeMap<TlsProfile, Vec<NodeName>> = BTreeMap::new();
     for step in steps.iter().filter(|step| !step.no_op) {
-        let rules = step.params.get("rules").cloned();
-        let rules: Option<RulesChange> = rules.and_then(|rules| serde_json::from_value(rules).ok());
+        let rules = steps::of(step).ok().and_then(|kind| kind.rules(step));
         if let (Some(rules), Some(node)) =
             (rules.filter(|rules| !rules.changes_nothing()), step.nodes.first())
             && let Some(profile) = rules.before.profile()

@@ -12,8 +12,9 @@ use site::inventory::Cluster;
 
 use crate::sniff::{SniffedClients, Sniffer, name_blindness};
 
-/// How often clients are asked for while a capture runs: one that connects and goes is met sooner or later.
-const ASK_EVERY: Duration = Duration::from_millis(200);
+/// How often clients are asked for while a capture runs: one that connects and goes is met sooner or later. Not more often: a server locks its
+/// list of sessions to read it.
+const ASK_EVERY: Duration = Duration::from_secs(1);
 
 /// Captures for so long; writes nothing.
 ///

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use openssl::x509::{X509, X509NameRef};
 use secrecy::SecretString;
 
-use crate::ca::{CA_CERT_FILE, CA_KEY_FILE, Ca, CaSpec, Leaf, LeafSpec, make_private_dir, pem_text};
+use crate::ca::{CA_CERT_FILE, Ca, CaSpec, Leaf, LeafSpec, make_private_dir, pem_text};
 use crate::error::{Result, TrustError, usage};
 use crate::file::{FileError, write_atomically};
 use crate::inspect::{certificates, inspect};
@@ -114,9 +114,9 @@ impl Clients {
         if self.ca_pem()?.is_some() {
             return self.open(passphrase);
         }
-        // Another CA of the same name would shut out everybody who has a certificate of this one.
+        // Another CA of the same name would shut out everybody who has a certificate of this one. A key alone has signed for nobody.
         let is_there = |name: &&&str| fs::symlink_metadata(self.dir.join(name)).is_ok();
-        if let Some(there) = [CA_KEY_FILE, ISSUED, REVOKED].iter().find(is_there) {
+        if let Some(there) = [ISSUED, REVOKED].iter().find(is_there) {
             return Err(TrustError::Refused {
                 what: format!("the CA of clients in {} is not whole", self.dir.display()),
                 why: format!("{there} is there, and {CA_CERT_FILE} is not"),
@@ -204,12 +204,12 @@ impl Clients {
             (one.common_name, None)
         } else {
             check_name(which)?;
-            (self.current(which)?, None)
+            let current = self.current(which)?;
+            // Asked once more: which accounts take it may not have been told the first time.
+            let is_issued = issued.iter().any(|one| one.common_name == current);
+            let earlier = if is_issued { None } else { self.last_revoked(which)? };
+            (earlier.unwrap_or(current), None)
         };
-        // Asked once more: which accounts take it may not have been told the first time.
-        let is_issued = issued.iter().any(|one| one.common_name == common_name);
-        let common_name =
-            if is_issued || given.is_some() { common_name } else { self.last_revoked(&common_name)? };
         let dir = self.dir.join(REVOKED);
         let mut serials = Vec::new();
         for one in issued.iter().filter(|one| one.common_name == common_name) {
@@ -263,15 +263,13 @@ impl Clients {
         Ok(all.find(|common_name| !is_revoked(common_name)).unwrap_or_else(|| name.to_owned()))
     }
 
-    /// Of the certificates for the same name the subject that was revoked last; `common_name` where there is none.
-    fn last_revoked(&self, common_name: &str) -> Result<String> {
-        let name = name_of(common_name);
+    /// The common name that was revoked last of those for `name`.
+    fn last_revoked(&self, name: &str) -> Result<Option<String>> {
         let generation = |text: &str| {
             text.rsplit_once(" G").and_then(|(_, number)| number.parse::<u32>().ok()).unwrap_or(1)
         };
         let revoked = self.records(REVOKED)?.into_iter().map(|one| one.common_name);
-        let last = revoked.filter(|one| name_of(one) == name).max_by_key(|one| generation(one));
-        Ok(last.unwrap_or_else(|| common_name.to_owned()))
+        Ok(revoked.filter(|one| name_of(one) == name).max_by_key(|one| generation(one)))
     }
 
     /// # Errors
@@ -397,6 +395,7 @@ fn oneline(name: &X509NameRef) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ca::CA_KEY_FILE;
     use crate::{chain_ok, client_chain_ok};
     use std::os::unix::fs::PermissionsExt;
 
@@ -473,6 +472,7 @@ mod tests {
             assert_eq!(again.next_subject, "/CN=app G3");
         }
         assert_eq!(revoke("app").expect("it is known").requires.subject, "/CN=app G2");
+        assert_eq!(revoke(&first.serial_hex).expect("it is known").requires.subject, "/CN=app");
         let error = revoke("nobody").expect_err("there is none").to_string();
         assert!(error.contains("no certificate of \"nobody\" to revoke"), "{error}");
         let ca_file = clients.dir().join(CA_CERT_FILE);
@@ -492,6 +492,9 @@ mod tests {
         let error = again.map(drop).expect_err("refused").to_string();
         assert!(error.contains("is not whole") && error.contains("put ca.pem back"), "{error}");
         assert_eq!(fs::read(clients.dir().join(CA_KEY_FILE)).expect("there"), key);
+        // Killed between the two files of the first one.
+        fs::remove_dir_all(clients.dir().join(ISSUED)).expect("ours");
+        assert_ne!(made(dir.path()).1.cert_pem(), ca.cert_pem());
     }
 
     #[test]

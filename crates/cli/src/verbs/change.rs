@@ -63,9 +63,10 @@ pub struct RunOptions {
     /// Require TLS of clients even if it could not be seen whether some still connect without it.
     #[arg(long)]
     pub accept_unknown_clients: bool,
-    /// Shut out clients that the profile does not take
+    /// Shut out clients that the profile, or another CA of clients, does not take
     ///
-    /// With --profile: shut out clients that were seen to use a version of TLS or a cipher suite that the profile does not have.
+    /// With --profile: shut out clients that were seen to use a version of TLS or a cipher suite that the profile does not have. Where servers
+    /// come to trust another CA of clients, or none: shut out accounts that require a certificate of the one before.
     #[arg(long, hide_short_help = true)]
     pub accept_shut_out: bool,
     /// Close the change even if the last check could not prove it

@@ -1,7 +1,7 @@
 //! The CA of clients must open, and must judge nobody but clients; where servers know it, it must be known what to keep.
 
 use model::{Noun, Verb};
-use server::GaleraFacts;
+use server::{GaleraFacts, NodeView, WriteMember};
 use trust::{Clients, bundle};
 
 use super::{Problem, Seen, problem};
@@ -49,17 +49,12 @@ fn comes(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     }
     let mut problems = shuts_out(world, seen, &prints);
     for arbitrator in &world.arbitrators {
-        let path = arbitrator.spec().tls_dir.join(CA_FILE);
-        let there = arbitrator.host().read(&path, PEM_BYTES_MAX).ok().flatten();
-        let there = there.and_then(|pem| bundle::fingerprints(&pem).ok()).unwrap_or_default();
-        if prints.iter().any(|one| there.contains(one)) {
-            problems.push(problem(
-                arbitrator.name(),
-                format!("the CA of clients is in {}", path.display()),
-                "an arbitrator lets in as a member whoever has a certificate of a CA in that file",
-                "take it out there, restart the arbitrator, then the same command again",
-            ));
-        }
+        problems.extend(judges_members(
+            arbitrator.as_ref(),
+            &prints,
+            "an arbitrator lets in as a member whoever has a certificate of a CA in that file",
+            "take it out there, restart the arbitrator, then the same command again",
+        ));
     }
     for (name, view) in seen.up() {
         // Source: MySQL manual, "Securing Group Communication Connections with Secure Socket Layer": XCom takes the server's ssl_ca.
@@ -75,20 +70,41 @@ fn comes(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             continue;
         }
         let Ok(node) = world.node(name) else { continue };
-        let path = node.spec().tls_dir.join(CA_FILE);
-        // What cannot be read or is no list of CAs is told by the check of these files.
-        let Ok(Some(there)) = node.host().read(&path, PEM_BYTES_MAX) else { continue };
-        let Ok(there) = bundle::fingerprints(&there) else { continue };
-        if prints.iter().any(|one| there.contains(one)) {
-            problems.push(problem(
-                name,
-                format!("the CA of clients is in {}", path.display()),
-                "a Galera node lets in as a member whoever has a certificate of a CA in that file",
-                "take it out there, then sealion rotate ca: the running node has loaded it",
-            ));
-        }
+        problems.extend(judges_members(
+            node,
+            &prints,
+            "a Galera node lets in as a member whoever has a certificate of a CA in that file",
+            "take it out there, then sealion rotate ca: the running node has loaded it",
+        ));
     }
     problems
+}
+
+/// The CA of clients among those by which a member judges others. What cannot be read or is no list of CAs is told by the check of these
+/// files.
+fn judges_members(member: &dyn WriteMember, prints: &[String], why: &str, next: &str) -> Option<Problem> {
+    let path = member.spec().tls_dir.join(CA_FILE);
+    let there = bundle::fingerprints(&member.host().read(&path, PEM_BYTES_MAX).ok()??).ok()?;
+    let is_there = prints.iter().any(|one| there.contains(one));
+    is_there.then(|| problem(member.name(), format!("the CA of clients is in {}", path.display()), why, next))
+}
+
+/// The CAs that a server judges clients by, and members not. By the files themselves: a note may be gone.
+fn of_clients_now(member: &dyn WriteMember) -> Result<Vec<String>, String> {
+    let read = |file: &str| {
+        let path = member.spec().tls_dir.join(file);
+        let pem = member.host().read(&path, PEM_BYTES_MAX).map_err(|error| error.to_string())?;
+        let pem = pem.ok_or_else(|| format!("{} is not there", path.display()))?;
+        bundle::fingerprints(&pem).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let of_members = read(CA_FILE)?;
+    Ok(read(CLIENT_CA_FILE)?.into_iter().filter(|one| !of_members.contains(one)).collect())
+}
+
+/// Whether it judges clients by a file that has more than the cluster's CA.
+fn names_client_cas(view: &NodeView, member: &dyn WriteMember) -> bool {
+    let ours = member.spec().tls_dir.join(CLIENT_CA_FILE);
+    view.variable("ssl_ca") == Some(ours.display().to_string().as_str())
 }
 
 /// Servers that trust another CA of clients than comes: whoever has a certificate of it is refused, whatever its account says.
@@ -97,13 +113,18 @@ fn shuts_out(world: &mut World<'_>, seen: &Seen<'_>, comes: &[String]) -> Vec<Pr
     if world.accept_shut_out {
         return problems;
     }
-    for (name, _) in seen.up() {
+    for (name, view) in seen.up() {
         let Ok(node) = world.node(name) else { continue };
-        let Ok(Some(noted)) = files::client_ca(node) else { continue };
-        let loses = bundle::fingerprints(&noted).is_ok_and(|now| now.iter().any(|one| !comes.contains(one)));
-        if !loses {
+        if !names_client_cas(view, node) {
             continue;
         }
+        let what = match of_clients_now(node) {
+            Ok(now) if now.iter().all(|one| comes.contains(one)) => continue,
+            Ok(_) => {
+                "it would no longer trust the CA of clients that it trusts now, and refuse whoever has a certificate of it".to_owned()
+            }
+            Err(why) => format!("which CA of clients it trusts now, and would no longer trust, cannot be told ({why})"),
+        };
         let why = match accounts::that_require_a_certificate(world, name) {
             Ok(names) if names.is_empty() => continue,
             Ok(names) => format!("these accounts require a certificate: {}", accounts::some_of(&names)),
@@ -111,7 +132,7 @@ fn shuts_out(world: &mut World<'_>, seen: &Seen<'_>, comes: &[String]) -> Vec<Pr
         };
         problems.push(problem(
             name,
-            "it would no longer trust the CA of clients that it trusts now, and refuse whoever has a certificate of it",
+            what,
             why,
             "put the directory clients back into ca_dir; or, if their certificates are to be refused, --accept-shut-out",
         ));
@@ -124,10 +145,10 @@ fn stays(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (name, view) in seen.up() {
         let Ok(node) = world.node(name) else { continue };
-        let ours = node.spec().tls_dir.join(CLIENT_CA_FILE).display().to_string();
-        if view.variable("ssl_ca") != Some(ours.as_str()) {
+        if !names_client_cas(view, node) {
             continue;
         }
+        let ours = node.spec().tls_dir.join(CLIENT_CA_FILE).display().to_string();
         let why = match files::client_ca(node) {
             Ok(Some(_)) => continue,
             Ok(None) => format!("{} is not there", node.spec().state_dir.join(CLIENT_CA_FILE).display()),

@@ -51,7 +51,11 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                     name,
                     format!("--{key} is given on the server's command line"),
                     "it wins over every option file, so a change in the file would not count",
-                    "move it into an option file (see the unit's ExecStart and MYSQLD_OPTS), restart the node, plan again",
+                    if of_profile {
+                        "remove it there (see the unit's ExecStart and MYSQLD_OPTS), restart the node, plan again: the profile sets it"
+                    } else {
+                        "move it into an option file (see the unit's ExecStart and MYSQLD_OPTS), restart the node, plan again"
+                    },
                 ));
             }
         }

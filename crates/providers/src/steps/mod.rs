@@ -4,7 +4,7 @@ mod account;
 mod accounts_gate;
 mod authority;
 mod authority_turn;
-mod client_trust;
+pub mod client_trust;
 mod client_trust_gate;
 mod clients_gate;
 mod edit;
@@ -29,6 +29,7 @@ use server::WriteNode;
 use crate::edit::{Edit, FileEdit};
 use crate::galera::steps::{again, arbitrator, distrust, gate, join, patience, round};
 use crate::replication::steps::{channel, live_files, restart};
+use crate::tls_rules::RulesChange;
 use crate::world::World;
 
 pub use account::AccountParams;
@@ -54,6 +55,10 @@ pub trait StepKind: Sync {
     }
     /// What clients are shown of its server before and after it, where it changes that: a file, or nothing.
     fn certificates(&self, _: &Step) -> Option<[String; 2]> {
+        None
+    }
+    /// Versions and suites that clients are let in with before and after it, where it changes these.
+    fn rules(&self, _: &Step) -> Option<RulesChange> {
         None
     }
     /// Before or behind it, links of its member may be cleartext or TLS.

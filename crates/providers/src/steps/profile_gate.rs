@@ -159,8 +159,8 @@ fn judge(profile: TlsProfile, look: &ClientsLook, accepts: Accepts, seconds: u64
     }
     let sessions = model::text::counted(fine, "session uses", "sessions use");
     notes.push(format!(
-        "{sessions} over TCP what the profile {profile} has, seen in {seconds} s; who connects less often, or uses TLS over the Unix socket, is not \
-         seen"
+        "over TCP, {sessions} what the profile {profile} has, seen in {seconds} s; who connects less often, or uses TLS over the Unix socket, is \
+         not seen"
     ));
     if in_cleartext > 0 {
         notes.push(format!("{in_cleartext} in cleartext: with which TLS they would come is not known"));

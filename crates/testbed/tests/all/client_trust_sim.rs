@@ -279,6 +279,17 @@ fn a_ca_on_which_accounts_depend_is_not_taken_away_unasked() {
             is_local: false,
             is_own: false,
         });
+        // It is by the files: a note that is gone is no CA that is gone, and what cannot be read is not nothing.
+        let without = |path: std::path::PathBuf| {
+            let rig = rig.fork(seed());
+            rig.shared.borrow_mut().servers[0].disk.entries.remove(&path).expect("it is there");
+            Operator::new(&rig, "root@db1").plan(&change).map_err(|error| error.to_string())
+        };
+        without("/var/lib/sealion/client-ca.pem".into()).expect("a plan");
+        let path = rig.shared.borrow().servers[0].spec.tls_dir.join(CLIENT_CA_FILE);
+        let why = without(path).expect_err("refused");
+        assert!(why.contains("cannot be told") && why.contains("client-ca.pem is not there"), "{why}");
+
         let dir = clients_of(&rig).dir().to_owned();
         std::fs::rename(&dir, dir.with_extension("aside")).expect("ours");
         let refused =

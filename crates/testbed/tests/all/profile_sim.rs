@@ -151,6 +151,10 @@ fn another_profile_on_what_is_sealed_is_all_that_is_done() {
     }
     assert_eq!(rig.shared.borrow().stops.len(), stops + 6);
     assert_eq!(rig.shared.borrow().letters(), "RRsRRs");
+    // Found by an outsider: an undo that goes back to less shut out clients without a word.
+    must(&rig, &clients(Intermediate));
+    let told = Operator::new(&rig, "root@db1").undo_warnings().join("\n");
+    assert!(told.contains("afterwards, n1, n2, n3, n4 let clients in by the profile modern again"), "{told}");
 
     let rig = galera();
     must(&rig, &Change::new(Verb::Enable, Noun::ALL));
@@ -164,6 +168,21 @@ fn another_profile_on_what_is_sealed_is_all_that_is_done() {
         let options = server.server_options().expect("readable");
         assert!(options.effective("tls_version").is_none() && options.effective("ssl_cipher").is_none());
     }
+}
+
+/// It would win over the file again at the next start.
+#[test]
+fn an_option_of_a_profile_on_a_command_line_is_refused_with_a_profile_only() {
+    let rig = galera();
+    must(&rig, &Change::new(Verb::Enable, Noun::ALL));
+    rig.shared.borrow_mut().servers[1].extra_arguments =
+        vec!["--defaults-file=/etc/mysql/my.cnf".into(), "--tls-version=TLSv1.2,TLSv1.3".into()];
+    let plan = |change: &Change| Operator::new(&rig, "root@db1").plan(change);
+    let refused = plan(&clients(Modern)).expect_err("refused").to_string();
+    for word in ["--tls_version is given on the server's command line", "remove it there"] {
+        assert!(refused.contains(word), "{word}: {refused}");
+    }
+    plan(&Change::new(Verb::Rotate, [])).expect("without a profile it is nobody's business");
 }
 
 const EVERYTHING: [Fault; 5] =

@@ -383,6 +383,10 @@ impl StepKind for Round {
         Some([round.ssl_cert_before?, round.ssl_cert_after?])
     }
 
+    fn rules(&self, step: &Step) -> Option<RulesChange> {
+        params(step).ok().and_then(|one: RoundParams| one.rules)
+    }
+
     fn is_mixed(&self, step: &Step) -> bool {
         params(step).is_ok_and(|round: RoundParams| [round.before, round.after].contains(&'D'))
     }

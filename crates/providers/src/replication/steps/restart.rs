@@ -71,6 +71,10 @@ impl StepKind for Restart {
         params(step).ok().map(|restart: RestartParams| [restart.before, restart.after])
     }
 
+    fn rules(&self, step: &Step) -> Option<RulesChange> {
+        params(step).ok().and_then(|one: RestartParams| one.rules)
+    }
+
     fn check(
         &self,
         world: &mut World<'_>,
