@@ -155,11 +155,14 @@ fn what_a_client_leaves_behind_ends_with_it_and_no_case_answers_for_another() {
         let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         assert!(state.is_empty() || state.contains(") Z "), "{state}");
     }
-    // A process that has left the group dials the honest server when another case has its turn.
+    // A process that has left the group dials the honest server when another case has its turn. The script ends only when it
+    // has left: until then it would be ended with the group.
     let script = format!(
         "[ -e {place}/mark ] && exec sleep 2; touch {place}/mark; \
          exec 3<>/dev/tcp/$SEALION_HOST/$SEALION_PORT; \
-         setsid bash -c 'sleep 1; exec 3<>/dev/tcp/$SEALION_HOST/$SEALION_PORT; echo late >&3' </dev/null >/dev/null 2>&1 &"
+         setsid bash -c 'touch {place}/left-group; sleep 1; \
+             exec 3<>/dev/tcp/$SEALION_HOST/$SEALION_PORT; echo late >&3' </dev/null >/dev/null 2>&1 & \
+         until [ -e {place}/left-group ]; do sleep .02; done"
     );
     let said =
         prove(&["client", "--stream", "--format=json", "--case=strip", "--", "bash", "-c", &script]).exits(3);
