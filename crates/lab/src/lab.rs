@@ -53,6 +53,8 @@ pub struct LabOptions {
     pub operator_is_client: bool,
     /// More for `wsrep_provider_options` of every node and arbitrator, each with a `;` before it.
     pub provider_options: String,
+    /// Every link uses TLS from the first start on. Who makes the lab writes the certificates before it.
+    pub tls: bool,
     pub keep: bool,
 }
 
@@ -104,6 +106,7 @@ impl Lab {
             operator_is_client: options.operator_is_client,
             app_host_pid: None,
             provider_options: options.provider_options.clone(),
+            tls: options.tls,
             nodes: vec![],
             arbitrators: vec![],
             spares: (options.nodes + 1..=options.nodes + options.spares).map(|n| format!("n{n}")).collect(),

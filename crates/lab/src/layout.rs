@@ -15,6 +15,11 @@ pub const IST_PORT: u16 = 4568;
 pub const SST_PORT: u16 = 4444;
 pub const SQL_PORT: u16 = 3306;
 
+/// In [`NodeSpec::tls_dir`].
+pub const KEY_FILE: &str = "node-key.pem";
+pub const CERT_FILE: &str = "node-cert.pem";
+pub const CA_FILE: &str = "ca.pem";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SstMethod {
@@ -141,6 +146,9 @@ pub struct LabFile {
     pub app_host_pid: Option<i32>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub provider_options: String,
+    /// Members are laid out with TLS on every link; their certificates are not the lab's to make.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tls: bool,
     pub nodes: Vec<NodeSpec>,
     /// Members of the cluster without data (garbd).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -249,13 +257,43 @@ pub fn garb_file(lab: &LabFile, arbitrator: &NodeSpec) -> String {
     format!(
         "# The lab's arbitrator. Its start script reads this file as a shell does.
 GALERA_NODES=\"{}\"\nGALERA_GROUP=\"{}\"\n\
-         GALERA_OPTIONS=\"gmcast.listen_addr=tcp://{}:{GALERA_PORT}{}\"\nLOG_FILE=\"{}\"\n",
+         GALERA_OPTIONS=\"gmcast.listen_addr=tcp://{}:{GALERA_PORT}{}{}\"\nLOG_FILE=\"{}\"\n",
         nodes.join(","),
         lab.cluster_name,
         arbitrator.listens_at(),
         lab.provider_options,
+        if lab.tls { galera_tls(arbitrator) } else { String::new() },
         arbitrator.log().display()
     )
+}
+
+/// Only TLS between members, in `wsrep_provider_options`.
+fn galera_tls(node: &NodeSpec) -> String {
+    let dir = node.tls_dir();
+    let path = |name: &str| dir.join(name).display().to_string();
+    format!(
+        ";socket.ssl_key={};socket.ssl_cert={};socket.ssl_ca={};socket.ssl=YES",
+        path(KEY_FILE),
+        path(CERT_FILE),
+        path(CA_FILE)
+    )
+}
+
+/// Only TLS for clients.
+fn client_tls(node: &NodeSpec) -> String {
+    let dir = node.tls_dir();
+    let path = |name: &str| dir.join(name).display().to_string();
+    let (key, cert, ca) = (path(KEY_FILE), path(CERT_FILE), path(CA_FILE));
+    format!("ssl_ca={ca}\nssl_cert={cert}\nssl_key={key}\nrequire_secure_transport=ON\n")
+}
+
+/// Only TLS for state transfers: lines of `[sst]`.
+fn transfer_tls(node: &NodeSpec, sst: SstMethod) -> String {
+    let dir = node.tls_dir();
+    let path = |name: &str| dir.join(name).display().to_string();
+    // Without a mode mariabackup's script sends cleartext, whatever the server's own ssl_* say (seen on 10.11.19).
+    let mode = if sst == SstMethod::Mariabackup { "ssl-mode=VERIFY_CA\n" } else { "" };
+    format!("tkey={}\ntcert={}\ntca={}\n{mode}", path(KEY_FILE), path(CERT_FILE), path(CA_FILE))
 }
 
 /// The option files of one node, split as Debian splits them: an entry file that includes a directory.
@@ -265,6 +303,8 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
     );
     let servers = lab.servers_of(node);
     let is_member = lab.galera && node.beside.is_none();
+    // A spare one gets all of it when it joins.
+    let has_tls = lab.tls && node.beside.is_none() && !lab.spares.contains(&node.name);
     for (name, value) in servers.directory_options() {
         entry += &format!("{name}={value}\n");
     }
@@ -302,7 +342,7 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
     let galera = format!(
         "[galera]\nwsrep-on=ON\nwsrep-provider={}\nwsrep-cluster-name={}\nwsrep-cluster-address={cluster_address}\n\
          wsrep-node-name={}\nwsrep-node-address={}\nwsrep-node-incoming-address={}:{SQL_PORT}\nwsrep-sst-method={}\n\
-         wsrep-provider-options=\"gmcast.listen_addr=tcp://{}:{GALERA_PORT};ist.recv_bind={};gcache.size=128M{}\"\n\
+         wsrep-provider-options=\"gmcast.listen_addr=tcp://{}:{GALERA_PORT};ist.recv_bind={};gcache.size=128M{}{}\"\n\
          binlog-format=ROW\ndefault-storage-engine=InnoDB\ninnodb-autoinc-lock-mode=2\n",
         lab.servers.galera.display(),
         lab.cluster_name,
@@ -313,19 +353,28 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
         node.listens_at(),
         node.listens_at(),
         lab.provider_options,
+        if has_tls { galera_tls(node) } else { String::new() },
     );
-    let sst = match lab.sst_method {
-        SstMethod::Rsync => String::new(),
+    let (auth, mut sst) = match lab.sst_method {
+        SstMethod::Rsync => ("", String::new()),
         // The lab's root has no password and is let in over the unix socket only. A joiner behind a relay listens there,
         // and announces the relay's address.
-        SstMethod::Mariabackup => {
-            let bind =
-                node.behind.map_or_else(String::new, |ip| format!("\n[sst]\nsockopt=\",bind={ip}\"\n"));
-            format!("wsrep-sst-auth=\"root:\"\n{bind}")
-        }
+        SstMethod::Mariabackup => (
+            "wsrep-sst-auth=\"root:\"\n",
+            node.behind.map_or_else(String::new, |ip| format!("sockopt=\",bind={ip}\"\n")),
+        ),
     };
     let gtid = if lab.is_estate() { "wsrep-gtid-mode=ON\nwsrep-gtid-domain-id=77\n" } else { "" };
-    let galera = galera + gtid + &sst;
+    let mut galera = galera + gtid + auth;
+    if has_tls && is_member {
+        galera += &client_tls(node);
+        sst += &transfer_tls(node, lab.sst_method);
+    } else if has_tls {
+        server += &client_tls(node);
+    }
+    if !sst.is_empty() {
+        galera += &format!("\n[sst]\n{sst}");
+    }
     let mut files = vec![(node.my_cnf(), entry), (node.conf_d().join("50-server.cnf"), server)];
     if is_member {
         files.push((node.conf_d().join("60-galera.cnf"), galera));

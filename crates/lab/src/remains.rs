@@ -166,6 +166,7 @@ mod tests {
             operator_is_client: false,
             app_host_pid: None,
             provider_options: String::new(),
+            tls: false,
             nodes: vec![],
             arbitrators: vec![],
             spares: BTreeSet::new(),

@@ -237,14 +237,20 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
         lab.file.nodes.first().cloned().ok_or_else(|| {
             OpsError::usage("a lab needs at least one node", "--nodes is 0", "use --nodes 3")
         })?;
-    lab.seed(&first)?;
-    let as_first: &[&str] = if options.galera { &["--wsrep-new-cluster"] } else { &[] };
-    lab.start(&first.name, as_first, Wait::Socket)?;
-
     let (operator, app) = (trust::generate_passphrase(), trust::generate_passphrase());
     let dir = &options.dir;
     write_private(&dir.join("operator.cnf"), &option_file("sealion", &operator))?;
     write_private(&dir.join("app.cnf"), &option_file("app", &app))?;
+    write_inventory(&lab, operator_dir)?;
+    let inventory = inventory_path(dir);
+    let cluster = Cluster::read(&inventory)?;
+    if options.tls {
+        certify(&lab, &cluster)?;
+    }
+
+    lab.seed(&first)?;
+    let as_first: &[&str] = if options.galera { &["--wsrep-new-cluster"] } else { &[] };
+    lab.start(&first.name, as_first, Wait::Socket)?;
     let mut root = Client::connect(&ConnectOptions::new(Endpoint::unix(first.socket()), "root"))
         .map_err(|error| OpsError::internal("cannot log in to the new server", error))?;
     if options.galera {
@@ -256,9 +262,6 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
         &accounts(options.servers.kind, &operator, &app),
         "cannot create the accounts of the lab",
     )?;
-    write_inventory(&lab, operator_dir)?;
-    let inventory = inventory_path(dir);
-    let cluster = Cluster::read(&inventory)?;
     let app = crate::inventory::login_from(&dir.join("app.cnf"))?;
     lab.set_at_drop(if options.keep { AtDrop::Run } else { AtDrop::End });
     Ok(Up { lab, cluster, inventory, app })
@@ -480,64 +483,40 @@ pub fn default_dir(name: &str) -> PathBuf {
     lab::layout::default_dir(name)
 }
 
-/// Enables TLS on a lab's only server, which is no node of a Galera cluster: a CA of the lab's own, a certificate, and
-/// `require_secure_transport`. It is restarted, and asked over TLS whether it is so.
-///
-/// # Errors
-/// A file cannot be written, the server does not come up, or does not accept a client that verifies its certificate.
-pub fn encrypt_single(up: &Up) -> Result<(), OpsError> {
+/// Makes the CA of a lab whose links use TLS from its first start on, and what each member needs of it.
+fn certify(lab: &Lab, cluster: &Cluster) -> Result<(), OpsError> {
     const LAB_DAYS: u32 = 365;
     let internal = |what: &'static str| move |error: &dyn std::fmt::Display| OpsError::internal(what, error);
-    let node = up
-        .lab
-        .file
-        .nodes
-        .first()
-        .ok_or_else(|| OpsError::internal("the lab has no server", "its file names none"))?;
     let now_unix = i64::try_from(SystemClock.unix_ms() / 1000).unwrap_or(i64::MAX);
     let ca = CaSpec { common_name: "the lab's CA".into(), valid_days: LAB_DAYS, key: KeyKind::EcP256 };
     let ca =
         Ca::create(&ca, now_unix).map_err(|error| internal("cannot create the CA of the lab")(&error))?;
-    let leaf = LeafSpec {
-        common_name: node.name.clone(),
-        dns: vec![node.name.clone(), "localhost".into()],
-        ips: vec![node.address],
-        valid_days: LAB_DAYS,
-        key: KeyKind::EcP256,
-        not_before_unix: None,
-        not_after_unix: None,
-    };
-    let leaf = ca
-        .issue(&leaf, now_unix)
-        .map_err(|error| internal("cannot create the certificate of the lab")(&error))?;
-    let dir = node.tls_dir();
-    fs::create_dir_all(&dir).map_err(|error| internal("cannot create a directory of the lab")(&error))?;
-    let put = |path: PathBuf, text: &str, mode: u32| {
-        trust::file::write_atomically(&path, text.as_bytes(), mode, None)
-            .map(|()| path)
-            .map_err(|error| internal("cannot write a certificate of the lab")(&error))
-    };
-    let key = put(dir.join("node-key.pem"), leaf.key_pem.expose_secret(), 0o600)?;
-    let certificate = put(dir.join("node-cert.pem"), &leaf.cert_pem, 0o644)?;
-    let ca = put(dir.join("ca.pem"), &ca.cert_pem(), 0o644)?;
-    let options = format!(
-        "[mariadb]\nssl_ca={}\nssl_cert={}\nssl_key={}\nrequire_secure_transport=ON\n",
-        ca.display(),
-        certificate.display(),
-        key.display()
-    );
-    put(node.conf_d().join("tls.cnf"), &options, 0o644)?;
-    up.lab.stop(&node.name)?;
-    up.lab.start(&node.name, &[], Wait::Socket)?;
-    let mut as_client =
-        ConnectOptions::new(Endpoint::tcp(node.address.to_string(), lab::layout::SQL_PORT), "app");
-    as_client.password.clone_from(&up.app.password);
-    as_client.tls.mode = net::SslMode::VerifyIdentity;
-    as_client.tls.ca = Some(ca);
-    let client = Client::connect(&as_client).map_err(|error| {
-        OpsError::internal("the server of the lab rejects a client that verifies its certificate", error)
-    })?;
-    let _ = client.quit();
+    ca.save(&cluster.ca_dir, &cluster.passphrase(None)?)
+        .map_err(|error| internal("cannot keep the CA of the lab")(&error))?;
+    let members = lab.file.nodes.iter().filter(|node| !lab.file.spares.contains(&node.name));
+    for node in members.chain(&lab.file.arbitrators) {
+        let leaf = LeafSpec {
+            common_name: node.name.clone(),
+            dns: vec![node.name.clone(), "localhost".into()],
+            ips: vec![node.address],
+            valid_days: LAB_DAYS,
+            key: KeyKind::EcP256,
+            not_before_unix: None,
+            not_after_unix: None,
+        };
+        let leaf = ca
+            .issue(&leaf, now_unix)
+            .map_err(|error| internal("cannot create a certificate of the lab")(&error))?;
+        let dir = node.tls_dir();
+        fs::create_dir_all(&dir).map_err(|error| internal("cannot create a directory of the lab")(&error))?;
+        let put = |name: &str, text: &str, mode: u32| {
+            trust::file::write_atomically(&dir.join(name), text.as_bytes(), mode, None)
+                .map_err(|error| internal("cannot write a certificate of the lab")(&error))
+        };
+        put(lab::layout::KEY_FILE, leaf.key_pem.expose_secret(), 0o600)?;
+        put(lab::layout::CERT_FILE, &leaf.cert_pem, 0o644)?;
+        put(lab::layout::CA_FILE, &ca.cert_pem(), 0o644)?;
+    }
     Ok(())
 }
 

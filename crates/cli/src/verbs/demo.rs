@@ -76,6 +76,7 @@ pub fn demo(args: &DemoArgs) -> Result<u8, OpsError> {
             proxy: false,
             operator_is_client: args.hosts,
             provider_options: String::new(),
+            tls: false,
             keep: args.keep,
         },
         out,

@@ -400,6 +400,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         operator_is_client: false,
         proxy: args.proxy,
         provider_options: args.provider_options.iter().flat_map(|one| [";", one]).collect(),
+        tls: args.tls && matches!(args.kind, LabKind::Galera | LabKind::Mariadb),
         keep: true,
     };
     let mut up = labs::first_node(&options, &dir.join("operator"))?;
@@ -418,9 +419,8 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         }
     }
     labs::start_beside(&up)?;
-    if args.tls && args.kind == LabKind::Mariadb {
-        labs::encrypt_single(&up)?;
-    } else if args.tls {
+    // The links between servers of several kinds are made by who knows them all.
+    if args.tls && !options.tls {
         let settings = change_ops::roll::Settings::default();
         let passphrase = up.cluster.passphrase(None)?;
         let change = model::Change::new(model::Verb::Enable, []);

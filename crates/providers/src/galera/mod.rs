@@ -36,7 +36,7 @@ pub use equip::equip;
 pub use join::notes_of_join;
 
 /// Galera's own options are a string in this one.
-const OPTIONS: &str = "wsrep_provider_options";
+pub const OPTIONS: &str = "wsrep_provider_options";
 /// The kind of the step that makes a server a member.
 pub const JOIN: &str = "join";
 

@@ -6,6 +6,7 @@ pub mod client_cas;
 pub mod clocks;
 pub mod command_line;
 pub mod elsewhere;
+pub mod left_on;
 pub mod managed;
 pub mod place;
 pub mod profile;

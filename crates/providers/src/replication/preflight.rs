@@ -8,8 +8,8 @@ use server::{Channel, NodeSpec, ThreadState, Trust};
 use super::other_ports;
 use crate::files::{CA_FILE, CERT_FILE, CLIENT_CA_FILE, KEY_FILE};
 use crate::preflight::{
-    Check, NOUNS, Problem, Seen, client_cas, clocks, command_line, elsewhere, managed, not_answering, place,
-    problem, profile, service_commands, tls_library, trust_files, unreadable_options,
+    Check, NOUNS, Problem, Seen, client_cas, clocks, command_line, elsewhere, left_on, managed,
+    not_answering, place, problem, profile, service_commands, tls_library, trust_files, unreadable_options,
 };
 use crate::world::World;
 
@@ -26,6 +26,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("service-commands", service_commands::check),
     ("managed", managed::check),
     ("own-settings", own_settings),
+    ("left-on", left_on::check),
     ("profile", profile::check),
     ("place", place::check),
     ("trust-files", trust_files::check),

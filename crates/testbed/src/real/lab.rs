@@ -46,6 +46,9 @@ impl LabSpec {
     /// Each node a host, reached by ssh; an arbitrator, HAProxy and a server that is no member yet on hosts of their own.
     pub const HOSTS: Self =
         Self { words: &["galera", "--hosts", "--arbitrator", "--proxy", "--spare", "1"], nodes: 4 };
+    /// The same with TLS on every link, and all of its servers are members.
+    pub const SEALED_HOSTS: Self =
+        Self { words: &["galera", "--hosts", "--arbitrator", "--proxy", "--tls"], nodes: 3 };
     /// Each node a host, reached by ssh, and nothing beside them.
     pub const ONLY_HOSTS: Self = Self { words: &["galera", "--hosts"], nodes: 3 };
     /// A source and a replica.
@@ -88,8 +91,7 @@ impl RealLab {
         if lab.has_hosts {
             command.args(QUICK.iter().flat_map(|option| ["--provider-option", option]));
         }
-        let up = Duration::from_secs(if spec.words.contains(&"--tls") { CHANGE_S_MAX } else { UP_S_MAX });
-        lab.remember(Program::start(command).finish(up)).exits(0);
+        lab.remember(Program::start(command).finish(Duration::from_secs(UP_S_MAX))).exits(0);
         let text = std::fs::read_to_string(lab.dir.join("operator.cnf")).expect("the lab has an operator");
         let get = |key: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));

@@ -52,7 +52,7 @@ fn drains(lab: &RealLab, node: &str) -> (usize, usize) {
 }
 
 #[test]
-fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
+fn a_cluster_on_other_hosts_is_sealed_by_ssh_and_joined_under_load() {
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::HOSTS);
 
@@ -135,6 +135,34 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     }
     assert_eq!(behind_proxy(&lab), all_up);
 
+    lab.now(
+        "a fourth joins, and all of them and the arbitrator get new certificates, while applications write",
+    );
+    let hash = lab.plan_hash_of(&["join", "n4"]);
+    let said = lab.run(&["join", "n4", "--yes", &hash[..12]]).exits(0);
+    assert!(said.stderr.contains("only TLS was captured of the state transfer"), "{said}");
+    let inventory = lab.dir.join("sealion.toml");
+    let joining = fs::read_to_string(&inventory).expect("there");
+    fs::write(&inventory, joining.replace("joining = true\n", "")).expect("ours");
+    let hash = lab.plan_hash("rotate");
+    lab.run(&["rotate", "--yes", &hash[..12]]).exits(0);
+    let outcome = writers.stop_and_audit();
+    assert!(outcome.acknowledged > 100, "{outcome:?}");
+    assert_eq!(outcome.failed, 0, "{outcome:?}");
+    assert_eq!(lab.members().len(), 5, "four nodes and an arbitrator");
+    lab.is_sealed();
+
+    fs::write(&inventory, joining).expect("ours");
+}
+
+#[test]
+fn a_sealed_cluster_on_other_hosts_is_taken_back_by_ssh_under_load_and_put_on_again() {
+    let _alone = lab_slot();
+    let lab = RealLab::up(LabSpec::SEALED_HOSTS);
+    let up = |node: &str| (format!("galera/{node}"), AdminState::Ready, "UP".to_owned());
+    let all_up = ["n1", "n2", "n3"].map(up);
+    let writers = RealWriters::start_behind_proxy(&lab);
+
     lab.now("all of it is taken off, while applications write");
     let sealed = lab.files();
     let hash = lab.plan_hash("disable");
@@ -161,24 +189,9 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     assert!(drains(&lab, "n1").0 > before, "it was restarted undrained");
     assert!(lab.files() == sealed, "a file is not as it was");
 
-    lab.now(
-        "a fourth joins, and all of them and the arbitrator get new certificates, while applications write",
-    );
-    let hash = lab.plan_hash_of(&["join", "n4"]);
-    let said = lab.run(&["join", "n4", "--yes", &hash[..12]]).exits(0);
-    assert!(said.stderr.contains("only TLS was captured of the state transfer"), "{said}");
-    let inventory = lab.dir.join("sealion.toml");
-    let joining = fs::read_to_string(&inventory).expect("there");
-    fs::write(&inventory, joining.replace("joining = true\n", "")).expect("ours");
-    let hash = lab.plan_hash("rotate");
-    lab.run(&["rotate", "--yes", &hash[..12]]).exits(0);
     let outcome = writers.stop_and_audit();
     assert!(outcome.acknowledged > 100, "{outcome:?}");
     assert_eq!(outcome.failed, 0, "{outcome:?}");
-    assert_eq!(lab.members().len(), 5, "four nodes and an arbitrator");
-    lab.is_sealed();
-
-    fs::write(&inventory, joining).expect("ours");
     // What is ours of the lab's directory; the lab removes its own only.
     fs::remove_file(&pushed).expect("ours");
     fs::remove_dir_all(lab.dir.join(".cache")).expect("ours");

@@ -123,6 +123,30 @@ fn plain_beside_strict() {
 }
 
 #[test]
+fn what_disable_takes_away_stands_in_another_file_or_group_too() {
+    let own =
+        ["ssl_ca=/etc/mysql/sealion/ca.pem", "require_secure_transport=ON", "require_secure_transport=OFF"];
+    for (index, line) in own.into_iter().enumerate() {
+        let rig = sealed();
+        let file = "/etc/mysql/conf.d/90-own.cnf";
+        rig.shared.borrow_mut().servers[1].disk.put(file, format!("[mysqld]\n{line}\n"), 0, 0o644);
+        if index < 2 {
+            let place = format!("{file}:2 has it in [mysqld]");
+            refuses(&rig, &change(Verb::Disable), "n2", &["does not take it away", &place]);
+        } else {
+            assert_eq!(problems(&rig, &change(Verb::Disable)), [], "it takes nothing back");
+        }
+    }
+    let rig = sealed();
+    rig.shared.borrow_mut().set_option(2, "mysqld", "ssl_cert", "/etc/mysql/sealion/node-cert.pem");
+    refuses(&rig, &change(Verb::Disable), "n3", &["ssl_cert also stands", "has it in [mysqld]"]);
+    let rig = sealed();
+    let own = "[sst]\ntkey=/etc/mysql/sealion/node-key.pem\n";
+    rig.shared.borrow_mut().servers[0].disk.put("/etc/mysql/conf.d/90-own.cnf", own, 0, 0o644);
+    refuses(&rig, &change(Verb::Disable), "n1", &["tkey also stands", "90-own.cnf:2 has it in [sst]"]);
+}
+
+#[test]
 fn other_flavours_whatever_is_to_be_enabled() {
     for (version, comment, word) in [
         ("8.0.36-28.1", "Percona XtraDB Cluster (GPL)", "pxc_encrypt_cluster_traffic"),

@@ -100,6 +100,7 @@ impl Donors {
                 operator_is_client: false,
                 proxy: false,
                 provider_options: String::new(),
+                tls: false,
                 keep: false,
             };
             say(&format!("starting a donor, {}", self.describe(cluster)));

@@ -119,6 +119,7 @@ impl Clusters {
             operator_is_client: false,
             proxy: false,
             provider_options,
+            tls: false,
             keep: false,
         };
         say(&format!("starting three Galera nodes, {}", self.describe(place)));

@@ -12,8 +12,9 @@ mod ports;
 mod sst_method;
 
 use crate::preflight::{
-    Cause, Check, Problem, Seen, client_cas, clocks, command_line, elsewhere, managed, not_answering, place,
-    problem, profile, service_commands, set_live, tls_library, trust_files, unreadable_options,
+    Cause, Check, Problem, Seen, client_cas, clocks, command_line, elsewhere, left_on, managed,
+    not_answering, place, problem, profile, service_commands, set_live, tls_library, trust_files,
+    unreadable_options,
 };
 
 /// Before a server joins.
@@ -29,6 +30,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("service-commands", service_commands::check),
     ("managed", managed::check),
     ("own-settings", own_settings::check),
+    ("left-on", left_on::check),
     ("profile", profile::check),
     ("place", place::check),
     ("ports", ports::check),
