@@ -5,12 +5,15 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use host::{HostLock, Local, WriteHost};
 use model::{Clock, NodeName, SystemClock};
+use providers::steps::{arbitrator_as_member, node_as_member};
 use secrecy::{ExposeSecret, SecretString};
 use server::accounts::{AccountName, CertificateAccount};
+use server::{NodeError, PemSet};
 use site::{Cluster, OpsError};
 use trust::{ClientLeaf, ClientSubject, Clients, KeyKind, Revoked};
 
@@ -27,6 +30,8 @@ pub struct Made {
     pub leaf: ClientLeaf,
     /// With which it verifies servers, on this machine.
     pub servers_ca: PathBuf,
+    /// Members that did not tell whether they take it for another member's.
+    pub not_asked: Vec<String>,
 }
 
 /// An account that lets in who has a certain certificate.
@@ -51,7 +56,7 @@ fn now_s() -> i64 {
 /// A key and a certificate for `name` in `out`; files that are there are left as they are.
 ///
 /// # Errors
-/// One of them is there; as [`Clients::issue`].
+/// One of them is there; a member of the cluster takes the certificate for another member's; as [`Clients::issue`].
 pub fn make(
     cluster: &Cluster,
     name: &str,
@@ -72,6 +77,12 @@ pub fn make(
     let _alone = alone(&cluster.state_dir)?;
     let ca = clients.open_or_make(&cluster.name, passphrase, now_s()).map_err(of_trust)?;
     let leaf = clients.issue(&ca, name, days, key, now_s()).map_err(of_trust)?;
+    let shown = PemSet {
+        ca: ca.cert_pem().into_bytes(),
+        cert: leaf.leaf.cert_pem.clone().into_bytes(),
+        key: leaf.leaf.key_pem.expose_secret().to_owned().into(),
+    };
+    let not_asked = refused_by_members(cluster, &Arc::new(shown))?;
     fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
     let [key, cert] = files;
     write_new(&key, leaf.leaf.key_pem.expose_secret().as_bytes(), 0o600)?;
@@ -80,7 +91,31 @@ pub fn make(
         let _ = fs::remove_file(&key);
         return Err(error);
     }
-    Ok(Made { cert, key, leaf, servers_ca: cluster.ca_dir.join(trust::CA_CERT_FILE) })
+    Ok(Made { cert, key, leaf, servers_ca: cluster.ca_dir.join(trust::CA_CERT_FILE), not_asked })
+}
+
+/// Members that could not be asked. One that has the clients' CA among those of its members stays so until it is started again, whatever
+/// its files say by then: who gets a certificate could join the cluster with it.
+fn refused_by_members(cluster: &Cluster, shown: &Arc<PemSet>) -> Result<Vec<String>, OpsError> {
+    let nodes = cluster.on_each(|spec| node_as_member(&mut cluster.live_node(spec), shown));
+    let mut arbitrators = cluster.live_arbitrators();
+    let arbitrators = arbitrators.iter_mut().map(|one| arbitrator_as_member(one, shown));
+    let (mut members, mut not_asked) = (Vec::new(), Vec::new());
+    for answer in nodes.into_iter().chain(arbitrators) {
+        match answer {
+            Ok(found) => members.extend(found),
+            // Its next start reads its files, and the gate of `enable` asks it then.
+            Err(NodeError::Down { .. }) => {}
+            Err(error) => not_asked.push(error.first_line()),
+        }
+    }
+    if members.is_empty() {
+        return Ok(not_asked);
+    }
+    Err(OpsError::Refused(format!(
+        "no certificate is given to a client\n  why:  {}\n  next: take the clients' CA out of that ca.pem and restart the member (a reload of its files forgets no CA), then the same command",
+        members.join("\n        ")
+    )))
 }
 
 /// Of two that make the CA of clients at once, one would sign with a key that nobody trusts.

@@ -44,6 +44,8 @@ pub struct Channel {
     pub source_port: u16,
     pub user: String,
     pub tls: ChannelTls,
+    /// Versions of TLS that it offers, as `SOURCE_TLS_VERSION` lists them; empty: all that it has. MariaDB has no such option.
+    pub tls_versions: String,
     /// It receives what the source writes.
     pub receiver: ThreadState,
     /// Number and text of its last error.
@@ -133,6 +135,7 @@ pub fn channels(client: &mut Client, capabilities: &Capabilities) -> Result<Vec<
                 cert: of_source("SSL_Cert").into(),
                 key: of_source("SSL_Key").into(),
             },
+            tls_versions: text("Source_TLS_Version"),
             receiver: state("IO_Running"),
             receiver_error: error("Last_IO_Errno", "Last_IO_Error"),
             applier: state("SQL_Running"),

@@ -22,6 +22,7 @@ fn channel(source: &str) -> Channel {
         source_port: 3306,
         user: "repl".into(),
         tls: ChannelTls::default(),
+        tls_versions: String::new(),
         receiver: ThreadState::Running,
         receiver_error: None,
         applier: ThreadState::Running,

@@ -248,10 +248,12 @@ fn client(global: &Global, args: &ClientArgs) -> Result<u8, OpsError> {
     let report = TrustReport {
         certificates: vec![certificate],
         statements: vec![statement.clone()],
+        not_asked: made.not_asked.clone(),
         ..TrustReport::default()
     };
+    let code = if made.not_asked.is_empty() { 0 } else { 3 };
     if printed(global, &cluster, "client", report)? {
-        return Ok(0);
+        return Ok(code);
     }
     let until = report::figures::day(made.leaf.not_after_unix);
     show::out(&format!("{}  serial {}, valid until {until}", made.cert.display(), made.leaf.serial_hex));
@@ -269,7 +271,10 @@ fn client(global: &Global, args: &ClientArgs) -> Result<u8, OpsError> {
     show::out(
         "  # and it verifies the server: ssl-mode=VERIFY_IDENTITY (mysql), ssl-verify-server-cert (mariadb)",
     );
-    Ok(0)
+    for why in &made.not_asked {
+        show::tell(&format!("not asked whether it takes this certificate for a member's: {why}"));
+    }
+    Ok(code)
 }
 
 fn revoke(global: &Global, args: &RevokeArgs) -> Result<u8, OpsError> {

@@ -137,6 +137,11 @@ fn channels(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     problems
 }
 
+fn offers_one_of(channel: &Channel, versions: &[&str]) -> bool {
+    let offered = channel.tls_versions.split(',').map(str::trim);
+    channel.tls_versions.is_empty() || offered.into_iter().any(|one| versions.contains(&one))
+}
+
 /// It tries again, and is refused since the certificate of one of its ends is over, which is what a rotation is for.
 fn waits_for_certificates(world: &mut World<'_>, replica: &NodeName, channel: &Channel) -> bool {
     let is_refused = channel.receiver_error.as_ref().is_some_and(|error| error.starts_with(TLS_REFUSED));
@@ -193,7 +198,22 @@ fn of_channel(
             "give the channel another name",
         ));
     }
-    if seen.change.has(Noun::Replication) && !specs.iter().any(|spec| is_source(spec, channel)) {
+    let is_here = specs.iter().any(|spec| is_source(spec, channel));
+    if let Some(profile) = seen.change.profile.filter(|_| seen.change.verb == Verb::Enable && is_here)
+        && !offers_one_of(channel, profile.versions())
+    {
+        let versions = profile.versions().join(",");
+        problems.push(problem(
+            name,
+            format!("{channel} would be shut out by the profile {profile}"),
+            format!("its SOURCE_TLS_VERSION is {}; the profile has {versions}", channel.tls_versions),
+            format!(
+                "STOP REPLICA IO_THREAD; CHANGE REPLICATION SOURCE TO SOURCE_TLS_VERSION='{versions}'; START REPLICA IO_THREAD (FOR CHANNEL, if it has a \
+                 name); then plan again"
+            ),
+        ));
+    }
+    if seen.change.has(Noun::Replication) && !is_here {
         problems.push(problem(
             name,
             format!("its source {}:{} is not in the inventory", channel.source_host, channel.source_port),

@@ -6,7 +6,7 @@ use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
-use server::{Admits, GaleraFacts, GaleraState, PemSet, WriteArbitrator};
+use server::{Admits, GaleraFacts, GaleraState, NodeError, PemSet, ReadArbitrator, ReadNode};
 use trust::{Clients, KeyKind, LeafSpec};
 
 use super::{StepKind, fail, params};
@@ -53,24 +53,35 @@ fn problem(world: &mut World<'_>, name: &NodeName, shown: &Arc<PemSet>) -> Resul
     if let Admits::No(alert) = node.client_admits(shown).map_err(fail)? {
         return Ok(Some(format!("{name} refuses a client's certificate: {alert}")));
     }
-    let view = node.view().map_err(fail)?;
+    node_as_member(node.reading(), shown).map_err(fail)
+}
+
+/// Why the Galera port of a node is not one that takes no client's certificate; nothing where it has none, or a plain one.
+///
+/// # Errors
+/// It cannot be asked.
+pub fn node_as_member(node: &mut dyn ReadNode, shown: &Arc<PemSet>) -> Result<Option<String>, NodeError> {
+    let view = node.view()?;
     // A plain port speaks no TLS: there nobody is asked for a certificate.
     if !view.is_galera() || view.galera_state() != GaleraState::Strict {
         return Ok(None);
     }
-    Ok(as_member(name, &node.galera_admits(shown).map_err(fail)?))
+    Ok(as_member(&node.name().clone(), &node.galera_admits(shown)?))
 }
 
-/// An arbitrator has no clients.
-fn of_arbitrator(
-    arbitrator: &mut dyn WriteArbitrator,
+/// The same of an arbitrator, which has no clients.
+///
+/// # Errors
+/// It cannot be asked.
+pub fn arbitrator_as_member(
+    arbitrator: &mut dyn ReadArbitrator,
     shown: &Arc<PemSet>,
-) -> Result<Option<String>, StepError> {
+) -> Result<Option<String>, NodeError> {
     let name = arbitrator.name().clone();
-    if arbitrator.view().map_err(fail)?.state() != GaleraState::Strict {
+    if arbitrator.view()?.state() != GaleraState::Strict {
         return Ok(None);
     }
-    Ok(as_member(&name, &arbitrator.galera_admits(shown).map_err(fail)?))
+    Ok(as_member(&name, &arbitrator.galera_admits(shown)?))
 }
 
 /// Why what a Galera port answers to a client's certificate is no answer to a stranger's.
@@ -115,9 +126,9 @@ impl StepKind for ClientTrustGate {
         }
         for arbitrator in &mut world.arbitrators {
             let name = arbitrator.name().clone();
-            match of_arbitrator(arbitrator.as_mut(), &shown) {
+            match arbitrator_as_member(arbitrator.reading(), &shown) {
                 Ok(found) => problems.extend(found),
-                Err(error) => problems.push(format!("{name} cannot be asked: {}", error.0)),
+                Err(error) => problems.push(format!("{name} cannot be asked: {error}")),
             }
         }
         if problems.is_empty() {

@@ -36,7 +36,7 @@ pub use account::AccountParams;
 pub use accounts_gate::AccountsGateParams;
 pub use authority::AuthorityParams;
 pub use client_trust::ClientTrustParams;
-pub use client_trust_gate::ClientTrustGateParams;
+pub use client_trust_gate::{ClientTrustGateParams, arbitrator_as_member, node_as_member};
 pub use clients_gate::ClientsGateParams;
 pub use edit::EditParams;
 pub use profile_gate::ProfileGateParams;

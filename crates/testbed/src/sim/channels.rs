@@ -49,6 +49,8 @@ pub struct SimChannel {
     pub name: String,
     pub source: usize,
     pub tls: ChannelTls,
+    /// SOURCE_TLS_VERSION.
+    pub tls_versions: String,
     pub receiver: Receiver,
     pub error: Option<String>,
     /// Its other thread: it applies what was received.
@@ -157,6 +159,7 @@ impl World {
                     name: if nth == 0 { String::new() } else { format!("from_{}", source + 1) },
                     source,
                     tls: ChannelTls { is_on: by_tls, ..ChannelTls::default() },
+                    tls_versions: String::new(),
                     receiver: Receiver::Running { by_tls },
                     error: None,
                     applies: true,
@@ -388,7 +391,9 @@ impl World {
             (Some(leaf), true) => {
                 let versions = live.rules.get("tls_version").unwrap_or_default();
                 let has = self.servers[index].speaks_at_most;
-                if !versions.split(',').any(|version| version <= has) {
+                let offers =
+                    |version: &str| channel.tls_versions.is_empty() || channel.tls_versions.contains(version);
+                if !versions.split(',').any(|version| version <= has && offers(version)) {
                     return why(2026, "TLS/SSL error: tlsv1 alert protocol version");
                 }
                 if let Err(text) = self.shakes_hands(index, at, leaf) {
@@ -646,6 +651,7 @@ impl World {
             source_port: source.port,
             user: "repl".into(),
             tls: channel.tls.clone(),
+            tls_versions: channel.tls_versions.clone(),
             receiver: match channel.receiver {
                 Receiver::Stopped => ThreadState::Stopped,
                 Receiver::Connecting { .. } => ThreadState::Connecting,

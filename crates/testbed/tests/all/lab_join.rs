@@ -27,6 +27,7 @@ fn names(look: &Value) -> Vec<String> {
 fn a_new_server_joins_a_sealed_cluster_under_load_and_leaves_it_again() {
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::SEALED_WITH_SPARE);
+    no_certificate_where_a_node_takes_it_for_a_members(&lab);
     let (before, started) = (lab.files(), starts(&lab));
 
     lab.now("a server that is no member yet is left out, and that is said");
@@ -117,6 +118,35 @@ fn a_new_server_joins_a_sealed_cluster_under_load_and_leaves_it_again() {
     assert!(said.stderr.contains("SST)"), "{said}");
     lab.are_synced(&["n1", "n2", "n3", "n4"], 4, Duration::from_secs(30));
     assert_eq!(starts(&lab), started, "a member was restarted");
+}
+
+/// What a node has loaded counts, and not what its file says by then.
+fn no_certificate_where_a_node_takes_it_for_a_members(lab: &RealLab) {
+    lab.now("no client gets a certificate that a node takes for a member's");
+    let out = lab.home().join("app-tls");
+    let give = |name: &str| lab.run(&["trust", "client", name, "--out", out.to_str().expect("text")]);
+    give("first").exits(0);
+    let ca = lab.node_dir("n2").join("etc/ssl/ca.pem");
+    let own = fs::read(&ca).expect("it has one");
+    let of_clients = fs::read(lab.dir.join("operator/ca/clients/ca.pem")).expect("it was made");
+    let load = |pem: &[u8]| {
+        fs::write(&ca, pem).expect("ours");
+        lab.root("n2").execute("SET GLOBAL wsrep_provider_options='socket.ssl_reload=1'").expect("it may");
+    };
+    load(&[own.clone(), of_clients].concat());
+    fs::write(&ca, &own).expect("ours");
+    let refused = give("second").exits(6);
+    assert!(refused.stderr.contains("n2 takes a client's certificate for a member's"), "{refused}");
+    assert!(!refused.stderr.contains("n1 takes") && !out.join("second-key.pem").exists(), "{refused}");
+    load(&own);
+    give("second").exits(6);
+    lab.lab(&["stop", "n2"]);
+    give("third").exits(0);
+    lab.lab(&["start", "n2"]);
+    lab.are_synced(&["n1", "n2", "n3"], 3, Duration::from_secs(60));
+    give("second").exits(0);
+    // The lab removes its own only.
+    fs::remove_dir_all(lab.dir.join("operator/ca/clients")).expect("ours");
 }
 
 /// A program that starts a node as the lab does, but for an option on its command line that no file shows.

@@ -314,6 +314,25 @@ fn a_replica_that_cannot_speak_it_is_named_like_any_client() {
     assert_eq!(rig.shared.borrow().letters(), "TTcPPc");
 }
 
+/// What a channel offers is known before: nobody is shut out by it half-way.
+#[test]
+fn a_channel_that_is_told_not_to_offer_it_is_named_before_anything_is_changed() {
+    let rig = estate();
+    rig.shared.borrow_mut().servers[1].channels[0].tls_versions = "TLSv1.2".into();
+    let text = refused(&rig, &enable(Modern));
+    for words in [
+        "n2: ",
+        "shut out by the profile modern",
+        "SOURCE_TLS_VERSION is TLSv1.2",
+        "SOURCE_TLS_VERSION='TLSv1.3'",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(Operator::new(&rig, "root@db1").plan(&enable(Intermediate)).is_ok());
+    rig.shared.borrow_mut().servers[1].channels[0].tls_versions = "TLSv1.2,TLSv1.3".into();
+    must(&rig, &enable(Modern));
+}
+
 /// MySQL's admin port follows the main one, is seen to, and is not taken for well where it does not or cannot be reached.
 #[test]
 fn the_admin_port_of_mysql_is_looked_at_too() {
