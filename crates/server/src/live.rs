@@ -80,6 +80,15 @@ impl LiveNode {
         Self { spec, login, machine, born: Instant::now(), capabilities: None, queued: None }
     }
 
+    /// Sessions over TCP but its own.
+    ///
+    /// # Errors
+    /// As of [`ReadNode::view`]; a right is missing.
+    pub fn tcp_sessions(&mut self) -> Result<sessions::TcpSessions, NodeError> {
+        let mut client = self.connect()?;
+        sessions::tcp_sessions(&mut client).map_err(|error| self.error(&error))
+    }
+
     fn machine_host(&self) -> &dyn WriteHost {
         self.machine.host()
     }
@@ -616,8 +625,7 @@ impl ReadNode for LiveNode {
     }
 
     fn replicas(&mut self) -> Result<Vec<String>, NodeError> {
-        let mut client = self.connect()?;
-        let seen = sessions::tcp_sessions(&mut client).map_err(|error| self.error(&error))?;
+        let seen = self.tcp_sessions()?;
         if let Some(why) = seen.is_partial {
             return Err(NodeError::Refused { node: self.spec.name.clone(), why });
         }

@@ -7,6 +7,7 @@ mod arbitrators;
 pub mod certificates;
 pub mod clients;
 pub mod config_print;
+mod old_sessions;
 pub mod rest;
 pub mod sniff;
 pub mod status;

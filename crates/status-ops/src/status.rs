@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use server::cluster_address::{self, Listing};
 use server::{
     Channel, GaleraFacts, GaleraState, LiveNode, Machine, NodeView, OfferAnswer, ProviderOptions, ReadMember,
-    ReadNode, SqlPort, SstOptions, SstTls, ThreadState, TlsOffer,
+    ReadNode, SqlPort, SstOptions, SstTls, ThreadState, TlsOffer, TlsRules,
 };
 
 use crate::arbitrators::arbitrator_status;
+use crate::old_sessions;
 use crate::sniff::WireEye;
 use site::OpsError;
 use site::inventory::Cluster;
@@ -237,7 +238,10 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
         node.view().map(|view| {
             let mut seen = Observations::default();
             let told = node_status(&mut node, &view, cluster.has_files, &sights, &mut seen, now);
-            (view, told, seen)
+            // Who may not see them is told of elsewhere.
+            let sessions = node.tcp_sessions().unwrap_or_default();
+            let old = old_sessions::note(&spec.name.to_string(), &TlsRules::in_use(&view), &sessions);
+            (view, told, seen, old)
         })
     });
     let mut all: Vec<Observation> = Vec::new();
@@ -245,7 +249,8 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
     for (spec, looked) in cluster.nodes.iter().zip(looked) {
         let name = spec.name.to_string();
         match looked {
-            Ok((view, (node, unseen), of_node)) => {
+            Ok((view, (node, unseen), of_node, old)) => {
+                status.notes.extend(old);
                 if let Some((port, until)) = view.x_protocol_lags() {
                     status.notes.push(format!(
                         "{name}: its port of the X Protocol, {port}, shows another certificate than clients are shown, valid until {until}: X Plugin reads \

@@ -380,6 +380,18 @@ fn profiles(lab: &RealLab, flavour: &str) {
         assert!(refused.stderr.contains(word), "{word}: {refused}");
     }
     assert!(!is_mysql || refused.stderr.contains("app@127.0.0.1:"), "{refused}");
+    if is_mysql {
+        lab.now("who goes on with a version that is refused by now is told");
+        let only = |versions: &str| {
+            let mut root = lab.root("n1");
+            root.execute(&format!("SET GLOBAL tls_version={versions}")).expect("it may");
+            root.execute("ALTER INSTANCE RELOAD TLS").expect("it may");
+            lab.run(&["status", "--look-ms", "0", "--format", "json"]).json()["notes"].to_string()
+        };
+        let told = only("'TLSv1.3'");
+        assert!(told.contains("n1: 1 session with TLSv1.2, which new sessions are refused"), "{told}");
+        assert!(!only("DEFAULT").contains("with TLSv1.2"));
+    }
     old.stop();
     assert!(lab.files() == before, "a file is not as it was");
 
