@@ -820,7 +820,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__audit)
-            opts="-h -P -u -p -S -? -v --print-grants --flavour --fix-plan --baseline --fail-on --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --format --inventory --color --verbose"
+            opts="-h -P -u -p -S -? -v --print-grants --flavour --fix-plan --if --baseline --fail-on --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --format --inventory --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -828,6 +828,10 @@ _sealion() {
             case "${prev}" in
                 --flavour)
                     COMPREPLY=($(compgen -W "mariadb mysql" -- "${cur}"))
+                    return 0
+                    ;;
+                --if)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --baseline)

@@ -144,6 +144,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l flavour -d 'With --print-grants: only those for this flavour' -r -f -a "mariadb\t''
 mysql\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l if -d 'Print what could be read by who has got hold of one thing: disk, backup, link, host, app-account=NAME' -r
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l baseline -d 'Show only what changed since this JSON file was written' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l fail-on -d 'Exit with 1 if a finding has this severity or a higher one' -r -f -a "info\t''
 low\t''

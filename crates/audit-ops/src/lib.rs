@@ -2,6 +2,7 @@
 
 mod fix_plan;
 pub mod grants;
+mod leak;
 mod print_grants;
 
 use std::time::Duration;
@@ -15,6 +16,7 @@ use rules::accept::{Acceptances, Day, Standing};
 use site::Cluster;
 
 pub use fix_plan::{fix_plan, fix_report};
+pub use leak::{Wanted, leak_report};
 pub use print_grants::{FLAVOURS, FlavourRow, print_grants};
 
 /// A statement of an audit takes milliseconds; a server that needs longer than this hangs.

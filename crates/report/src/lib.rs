@@ -47,6 +47,9 @@ pub const AUDIT_SCHEMA: &str = include_str!("../../../docs/schema/audit-1.json")
 /// The same of `sealion audit --fix-plan --format json`.
 pub const FIX_PLAN_SCHEMA: &str = include_str!("../../../docs/schema/fix-plan-1.json");
 
+/// The same of `sealion audit --if … --format json`.
+pub const LEAK_SCHEMA: &str = include_str!("../../../docs/schema/audit-leak-1.json");
+
 /// The same of `sealion send --format json` and `sealion receive --format json`.
 pub const STREAM_SCHEMA: &str = include_str!("../../../docs/schema/stream-1.json");
 

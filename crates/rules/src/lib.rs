@@ -7,6 +7,7 @@ mod facts;
 mod files;
 pub mod fix;
 pub mod grade;
+pub mod leak;
 mod logs;
 mod rest;
 mod server;

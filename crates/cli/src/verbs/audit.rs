@@ -1,6 +1,7 @@
 //! `sealion audit`.
 
 mod fix_plan;
+mod leak;
 
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,7 @@ const FORMATS: &[Format] =
   sealion audit -h db1 -u sealion_audit -p
   sealion audit --fail-on high
   sealion audit -h db1 -u root -p --fix-plan
+  sealion audit --if disk
   sealion audit --format sarif --baseline last-week.json
   sealion audit --print-grants --flavour mysql
 
@@ -47,6 +49,13 @@ pub struct AuditArgs {
     /// changed.
     #[arg(long, conflicts_with = "print_grants")]
     pub fix_plan: bool,
+    /// Print what could be read by who has got hold of one thing: disk, backup, link, host, app-account=NAME
+    ///
+    /// Print what could be read by somebody who has got hold of one thing, and the findings that make it so: disk (the server's disks without
+    /// the machine), backup, link (a place on the network), host (an account on the machine, neither root nor the server's),
+    /// app-account=NAME (an account of the server, as an injected statement has it). Accepted findings are among them; nothing is changed.
+    #[arg(long = "if", value_name = "LEAK", conflicts_with_all = ["print_grants", "fix_plan", "baseline"])]
+    pub if_leaks: Option<audit_ops::Wanted>,
     /// Show only what changed since this JSON file was written
     ///
     /// Show only what changed since this JSON file of an audit was written; --fail-on then counts only new findings.
@@ -92,6 +101,13 @@ pub fn audit(global: &Global, args: &AuditArgs) -> Result<u8, OpsError> {
             "use --format table or json, or leave out --fix-plan",
         ));
     }
+    if args.if_leaks.is_some() && !matches!(global.format, Format::Table | Format::Json) {
+        return Err(OpsError::usage(
+            format!("what leaks cannot be written as {}", global.format.name()),
+            "that format has all findings",
+            "use --format table or json, or leave out --if",
+        ));
+    }
     let earlier = args.baseline.as_deref().map(audit_ops::read_result).transpose()?;
     let cluster = connect::cluster(global, &args.connect)?;
     let ticker = show::Ticker::start(|_| "asking the servers".to_owned());
@@ -102,6 +118,13 @@ pub fn audit(global: &Global, args: &AuditArgs) -> Result<u8, OpsError> {
     let mut report = audit_ops::report(&audit, &acceptances);
     if let (Some(path), Some(earlier)) = (&args.baseline, &earlier) {
         report.compare(&path.display().to_string(), earlier);
+    }
+    let limit = args.fail_on.map(|one| SeverityWord::from(Severity::from(one)));
+    if let Some(wanted) = &args.if_leaks {
+        let leaks = audit_ops::leak_report(&audit, wanted)?;
+        leak::print(global, &leaks)?;
+        report.findings = leaks.reads.into_iter().chain(leaks.unknown).map(|row| row.because).collect();
+        return Ok(audit_ops::gate(&report, limit));
     }
     let other = AUDIT_FORMATS.iter().find(|(name, _)| *name == global.format.name());
     if args.fix_plan {
@@ -116,7 +139,7 @@ pub fn audit(global: &Global, args: &AuditArgs) -> Result<u8, OpsError> {
     } else {
         show::out(rendered(&audit, &report).trim_end());
     }
-    Ok(audit_ops::gate(&report, args.fail_on.map(|one| SeverityWord::from(Severity::from(one)))))
+    Ok(audit_ops::gate(&report, limit))
 }
 
 /// Accepted ones are counted, not shown; with a baseline only what is new is.

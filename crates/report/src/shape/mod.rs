@@ -9,6 +9,7 @@ mod bench_run;
 mod bench_runs;
 mod finding;
 mod fix_plan;
+mod leak;
 mod price;
 mod prove;
 mod prove_config;
@@ -43,6 +44,7 @@ pub use bench_run::{
 pub use bench_runs::{BENCH_RUNS_SCHEMA_ID, KeptRow, RunsReport};
 pub use finding::{EvidenceRow, FindingRow};
 pub use fix_plan::{FIX_PLAN_SCHEMA_ID, FixPlanReport, FixStepRow, MendedRow};
+pub use leak::{LEAK_SCHEMA_ID, LeakReport, LeakedRow};
 pub use price::{Block, Price};
 pub use prove::{
     PROVE_CLIENT_SCHEMA_ID, PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientReport, ProveClientsReport,

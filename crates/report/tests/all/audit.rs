@@ -1,8 +1,8 @@
 //! The shapes of an audit and of a fix plan, and their schemas.
 
 use crate::support::json::agrees;
-use report::shape::{AuditReport, FixPlanReport};
-use report::{AUDIT_SCHEMA, FIX_PLAN_SCHEMA};
+use report::shape::{AuditReport, FixPlanReport, LeakReport};
+use report::{AUDIT_SCHEMA, FIX_PLAN_SCHEMA, LEAK_SCHEMA};
 
 const SAMPLE: &str = include_str!("../../testdata/audit.json");
 
@@ -22,5 +22,15 @@ fn the_shape_of_a_fix_plan_and_its_schema_agree() {
     let value = serde_json::to_value(sample).expect("plain");
     agrees(FIX_PLAN_SCHEMA, value, |value| {
         value["steps"][0]["stage"] = "soon".into();
+    });
+}
+
+#[test]
+fn the_shape_of_a_leak_and_its_schema_agree() {
+    let sample: LeakReport = serde_json::from_str(include_str!("../../testdata/audit-leak.json"))
+        .expect("testdata/audit-leak.json is one");
+    let value = serde_json::to_value(sample).expect("plain");
+    agrees(LEAK_SCHEMA, value, |value| {
+        value["leak"] = "the cat".into();
     });
 }

@@ -283,6 +283,42 @@ fn privileges(lab: &RealLab, server: &Bundled, flavour: &str) {
     seen.passes(["SL2204", "SL2223", "SL2226", "SL3011"]);
 }
 
+/// What a thief could read is made of findings, and what nobody could say of is not nothing. `web` may read files and hashes.
+fn leaks(lab: &RealLab, server: &Bundled) {
+    let socket = server.dir.join("socket").display().to_string();
+    let ask = |leak: &str, more: &[&str]| lab.run(&[&["audit", "-S", &socket, "--if", leak], more].concat());
+    let as_root = ["-u", "root"];
+    let disk = ask("disk", &as_root).exits(0).stdout;
+    for words in
+        ["SL4201  every statement with its values, in the general log", "hold against it", "status rest"]
+    {
+        assert!(disk.contains(words), "{words}: {disk}");
+    }
+    assert!(!disk.contains("SL2201"), "an account without TLS is no matter of the disk: {disk}");
+    let json = ask("app-account=web", &[&as_root[..], &["--format", "json"]].concat()).exits(0).json();
+    let reads = json["reads"].as_array().expect("it has");
+    let of = |rule: &str| reads.iter().filter(|row| row["because"]["rule"] == rule).collect::<Vec<_>>();
+    for rule in ["SL2214", "SL2216"] {
+        let rows = of(rule);
+        assert!(
+            rows.len() == 1 && rows[0]["because"]["subject"].to_string().contains("'web'@'10.%'"),
+            "{rule}: {reads:#?}"
+        );
+    }
+    assert_eq!(of("SL2811").len(), 1, "{reads:#?}");
+    ask("app-account=web", &[&as_root[..], &["--fail-on", "high"]].concat()).exits(1);
+    let nobody = ask("app-account=nobody", &as_root).exits(2);
+    assert!(
+        nobody.stderr.contains("there is no account nobody") && nobody.stderr.contains("'web'@'10.%'"),
+        "{nobody}"
+    );
+    let mut root = root(server);
+    root.execute(&format!("CREATE USER blind@localhost IDENTIFIED BY '{PASSWORD}'")).expect("it may");
+    let blind = ask("link", &[&["-u", "blind"], &password(lab)[..]].concat()).exits(0).stdout;
+    assert!(blind.contains("May be read: it could not be determined") && blind.contains("SL2101"), "{blind}");
+    root.execute("DROP USER blind@localhost").expect("it may");
+}
+
 /// A session that stays.
 fn hold(lab: &RealLab, server: &Bundled, user: &str, host: &str, words: &[&str]) -> Program {
     let mut command = lab.command(&["lab", "exec", "--", "mariadb", "--no-defaults", "--protocol=tcp"]);
@@ -453,6 +489,7 @@ fn each_rule_fails_and_passes_on_mariadb() {
     seen.fails(DISGUISED);
     seen.fails(DISGUISED_MARIADB);
     seen.passes(["SL2001", "SL2225"]);
+    leaks(&lab, &bad);
     says_the_same_in(&[EMPTY_IS_NULL], &lab, &bad, &seen);
     says_the_same_in(MODES, &lab, &bad, &seen);
     lab.now("its plan");
