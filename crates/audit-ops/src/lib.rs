@@ -10,9 +10,11 @@ use std::time::Duration;
 use model::{Clock, Finding, Observation, Observations, SystemClock, Verdict};
 use net::{Client, ConnectOptions};
 use report::shape::{
-    AUDIT_SCHEMA_ID, AuditAcceptedRow, AuditReport, AuditServerRow, FindingRow, SeverityWord, VerdictWord,
+    AUDIT_SCHEMA_ID, AuditAcceptedRow, AuditReport, AuditServerRow, FindingRow, PathRow, SeverityWord,
+    VerdictWord,
 };
 use rules::accept::{Acceptances, Day, Standing};
+use rules::map::Stand;
 use site::Cluster;
 
 pub use fix_plan::{fix_plan, fix_report};
@@ -115,10 +117,34 @@ pub fn report(audit: &Audit, acceptances: &Acceptances) -> AuditReport {
         unknown: count(|verdict| matches!(verdict, Verdict::Unknown(_))),
         passed: count(|verdict| matches!(verdict, Verdict::Pass)),
         not_applicable: count(|verdict| matches!(verdict, Verdict::NotApplicable)),
+        map: map(audit),
+        not_looked_at: rules::map::NOT_LOOKED_AT.iter().map(|(what, by)| format!("{what}: {by}")).collect(),
         findings: audit.findings.iter().map(|one| FindingRow::new(one, &audit.seen, &[])).collect(),
         accepted,
         baseline: None,
     }
+}
+
+/// Every path on every server. Of one that was not audited, or not to the end, no path is called protected or absent.
+fn map(audit: &Audit) -> Vec<PathRow> {
+    let mut rows = Vec::new();
+    for path in rules::map::PATHS {
+        for server in &audit.servers {
+            let mut stand = path.stand(&server.name, &audit.findings);
+            if server.why_not.is_some() && !matches!(stand, Stand::Clear(_)) {
+                stand = Stand::Unknown("it was not audited, or not to the end".into());
+            }
+            rows.push(PathRow {
+                server: server.name.clone(),
+                path: path.name.into(),
+                kind: path.kind.word().into(),
+                stand: stand.word().into(),
+                why: stand.why().into(),
+                rules: path.rules().map(str::to_owned).collect(),
+            });
+        }
+    }
+    rows
 }
 
 /// How an audit ends that somebody takes for a gate: 1 for a finding at or above `limit`, 3 for one that could not be judged, or a

@@ -9,6 +9,7 @@ pub mod fix;
 pub mod grade;
 pub mod leak;
 mod logs;
+pub mod map;
 mod rest;
 mod server;
 mod sessions;

@@ -2,6 +2,7 @@
 
 mod fix_plan;
 mod leak;
+mod map;
 
 use std::path::{Path, PathBuf};
 
@@ -169,6 +170,7 @@ fn rendered(audit: &audit_ops::Audit, report: &AuditReport) -> String {
             }
         }
     }
+    out += &map::rendered(report);
     let findings = shown(audit, report);
     let groups = by_rule(&findings);
     if !groups.is_empty() {

@@ -19,12 +19,33 @@ pub struct AuditReport {
     pub unknown: u64,
     pub passed: u64,
     pub not_applicable: u64,
+    /// Every path that data takes on each server.
+    #[serde(default)]
+    pub map: Vec<PathRow>,
+    /// Paths that were not looked at, and what looks at them.
+    #[serde(default)]
+    pub not_looked_at: Vec<String>,
     /// Failed ones first, then unknown ones, each by severity.
     pub findings: Vec<FindingRow>,
     /// Failed and unknown findings that somebody has accepted.
     pub accepted: Vec<AuditAcceptedRow>,
     /// What has changed since an earlier audit; `null` where none was named.
     pub baseline: Option<AuditBaselineRow>,
+}
+
+/// A path that data takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PathRow {
+    pub server: String,
+    pub path: String,
+    /// `in-transit`, `at-rest`
+    pub kind: String,
+    /// `clear`, `unknown`, `configured-only`, `none`
+    pub stand: String,
+    /// Why it is clear or unknown; empty otherwise.
+    pub why: String,
+    /// Rules that speak of it.
+    pub rules: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -283,6 +283,16 @@ fn privileges(lab: &RealLab, server: &Bundled, flavour: &str) {
     seen.passes(["SL2204", "SL2223", "SL2226", "SL3011"]);
 }
 
+/// Every path has one word, and none is called protected where a finding speaks against it.
+fn map(seen: &Value, wanted: &[(&str, &str)]) {
+    let rows = seen["map"].as_array().expect("it has one");
+    for (path, stand) in wanted {
+        let row = rows.iter().find(|row| row["path"] == *path).expect("it is a path");
+        assert_eq!(row["stand"], *stand, "{path}: {row:#}");
+        assert_eq!(row["why"] == "", ["none", "configured-only"].contains(stand), "{row:#}");
+    }
+}
+
 /// What a thief could read is made of findings, and what nobody could say of is not nothing. `web` may read files and hashes.
 fn leaks(lab: &RealLab, server: &Bundled) {
     let socket = server.dir.join("socket").display().to_string();
@@ -503,6 +513,15 @@ fn each_rule_fails_and_passes_on_mariadb() {
     let seen = audit(&lab, &plain, "root");
     seen.fails(WITHOUT_TLS);
     seen.fails(PLAIN_MARIADB);
+    map(
+        &seen.0,
+        &[
+            ("clients", "clear"),
+            ("tablespaces", "clear"),
+            ("general log", "none"),
+            ("members of the group", "none"),
+        ],
+    );
     let open = Bundled::start(&lab, "galera-10.11", 13_326, &["--skip-grant-tables"]);
     audit(&lab, &open, "root").fails(WITHOUT_ACCOUNTS);
 
@@ -576,6 +595,14 @@ fn each_rule_fails_and_passes_on_mariadb() {
     let is_done = wait_for(UP, || (root(&good).query(clear).ok()?.scalar()? == "0").then_some(()));
     assert!(is_done.is_some(), "tablespaces are not encrypted in time");
     let seen = audit_with(&lab, &good, "root", &password(&lab));
+    map(
+        &seen.0,
+        &[
+            ("clients", "configured-only"),
+            ("tablespaces", "configured-only"),
+            ("binary log", "configured-only"),
+        ],
+    );
     let only_elsewhere = ["SL2012", "SL2021"];
     let failing = MARIADB_FAILS.iter().chain(WITHOUT_TLS).chain(PLAIN_MARIADB).chain(WITHOUT_ACCOUNTS);
     let failing = failing.map(|(rule, _)| *rule);
@@ -677,6 +704,7 @@ fn each_rule_fails_and_passes_on_mysql() {
     let seen = audit(&lab, &plain, "root");
     seen.fails(WITHOUT_TLS);
     seen.fails(PLAIN_MYSQL);
+    map(&seen.0, &[("clients", "clear"), ("administrators' port", "clear"), ("redo log", "clear")]);
     seen.fails(WITHOUT_KEYRING);
     let open = Bundled::start(&lab, "mysql-9.7", 13_326, &["--skip-grant-tables"]);
     audit(&lab, &open, "root").fails(WITHOUT_ACCOUNTS);
@@ -725,6 +753,7 @@ fn each_rule_fails_and_passes_on_mysql() {
     let with_password = format!("--password={PASSWORD}");
     let _held = hold(&lab, &good, "app", NETWORK, &["--ssl", &with_password]);
     let seen = audit_with(&lab, &good, "root", &password(&lab));
+    map(&seen.0, &[("clients", "configured-only"), ("from its replication source", "configured-only")]);
     let elsewhere = ["SL2012", "SL2021", "SL2107", "SL2109"];
     let failing = MYSQL_FAILS.iter().chain(WITHOUT_TLS).chain(PLAIN_MYSQL).chain(WITHOUT_ACCOUNTS);
     let failing = failing.map(|(rule, _)| *rule);
