@@ -13,6 +13,7 @@ pub mod map;
 mod rest;
 mod server;
 mod sessions;
+mod statements;
 mod tls;
 mod verdicts;
 mod wire;
@@ -200,6 +201,13 @@ pub const RULES: &[&dyn Rule] = &[
     &accounts::PASSWORD_REUSE,
     &accounts::SECURE_AUTH,
     &accounts::STRICT_VALIDATION,
+    &statements::TAUTOLOGY,
+    &statements::UNION,
+    &statements::DELAY,
+    &statements::ERROR_TEXT,
+    &statements::FILE,
+    &statements::INFERENCE,
+    &statements::STACKED,
     &logs::AUDIT_PLUGIN,
     &logs::AUDIT_EVENTS,
     &server::SUPPORTED,
@@ -303,7 +311,7 @@ pub fn judge(seen: &Observations) -> Vec<Finding> {
 mod tests {
     use super::*;
     use model::Source;
-    use model::facts::{account, cluster, log, rest, server, session, wire};
+    use model::facts::{account, cluster, log, rest, server, session, statement, wire};
 
     /// Other rules may judge the same fact: only this one is asked.
     fn verdict(id: &str, facts: &[(&Fact, Value)]) -> &'static str {
@@ -395,6 +403,13 @@ mod tests {
             ("SL4101", &rest::KEY_PROVIDER, Value::Bool(true), Value::Bool(false)),
             ("SL4104", &rest::FILE_KEY_ENCRYPTED, Value::Bool(true), Value::Bool(false)),
             ("SL4105", &rest::FILE_KEY_ALGORITHM, Value::Bool(true), Value::Bool(false)),
+            ("SL2601", &statement::TAUTOLOGY, Value::Absent, text("found")),
+            ("SL2602", &statement::UNION, Value::Absent, text("found")),
+            ("SL2603", &statement::DELAY, Value::Absent, text("found")),
+            ("SL2605", &statement::ERROR_TEXT, Value::Absent, text("found")),
+            ("SL2606", &statement::FILE, Value::Absent, text("found")),
+            ("SL2607", &statement::INFERENCE, Value::Absent, text("found")),
+            ("SL2608", &statement::STACKED, Value::Absent, text("found")),
             ("SL4205", &log::ROW_STATEMENTS, Value::Bool(false), Value::Bool(true)),
             ("SL4206", &log::BINLOG_STATEMENTS, Value::Absent, text("found")),
             ("SL4208", &log::TABLES, Value::Absent, text("found")),
@@ -663,7 +678,13 @@ mod tests {
             "logs",
             "Logs",
             "What a server writes down of statements and logins: `sealion audit`.",
-            &["SL26", "SL42"],
+            &["SL261", "SL42"],
+        ),
+        (
+            "statements",
+            "Statements",
+            "Shapes of statements that speak for an injection: `sealion audit`, by the digests that the server keeps.",
+            &["SL260"],
         ),
     ];
 

@@ -12,6 +12,7 @@ mod ports;
 mod rest;
 mod sessions;
 mod settings;
+mod statements;
 
 use crate::Question;
 
@@ -29,4 +30,5 @@ pub const QUESTIONS: &[Question] = &[
     logs::QUESTION,
     rest::QUESTION,
     hardening::QUESTION,
+    statements::QUESTION,
 ];

@@ -6,6 +6,7 @@ pub mod log;
 pub mod rest;
 pub mod server;
 pub mod session;
+pub mod statement;
 pub mod tls;
 pub mod wire;
 
@@ -13,10 +14,20 @@ use crate::fact::Fact;
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = &'static Fact> {
-    [wire::ALL, tls::ALL, server::ALL, session::ALL, account::ALL, cluster::ALL, rest::ALL, log::ALL]
-        .into_iter()
-        .flatten()
-        .copied()
+    [
+        wire::ALL,
+        tls::ALL,
+        server::ALL,
+        session::ALL,
+        account::ALL,
+        cluster::ALL,
+        rest::ALL,
+        log::ALL,
+        statement::ALL,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }
 
 #[cfg(test)]

@@ -22,6 +22,71 @@ const UP: Duration = Duration::from_secs(60);
 pub type Expected = (&'static str, &'static str);
 
 /// What a MariaDB server with every fault of the first families is told.
+/// What an application that puts values into its statements sends for somebody, and what says so afterwards.
+const INJECTED: &[(&str, &str)] = &[
+    ("SL2601", "SELECT User FROM mysql.db WHERE Db = 'x' OR 1=1"),
+    ("SL2602", "SELECT User FROM mysql.db WHERE Db = 'x' UNION ALL SELECT CONCAT(0x71, VERSION())"),
+    ("SL2603", "SELECT User FROM mysql.db WHERE Db = 'x' AND SLEEP(0)"),
+    (
+        "SL2605",
+        "SELECT User FROM mysql.db WHERE Db = 'x' AND EXTRACTVALUE(1, CONCAT(0x5c, (SELECT VERSION())))",
+    ),
+    ("SL2606", "SELECT User FROM mysql.db WHERE Db = LOAD_FILE('/nonexistent')"),
+    (
+        "SL2607",
+        "SELECT User FROM mysql.db WHERE Db = 'x' AND ASCII(SUBSTRING((SELECT VERSION()), 1, 1)) > 64",
+    ),
+];
+
+/// What honest programs send: none of it is a sign.
+const HONEST: &[&str] = &[
+    "SELECT User FROM mysql.db WHERE 1=1 AND Db = 'or 1=1 literally'",
+    "SELECT User FROM mysql.db WHERE Db = 'a;b' OR User = '--dash'",
+    "SELECT Db FROM mysql.db WHERE Db = 'x' UNION SELECT USER FROM performance_schema.accounts WHERE USER = 'union select'",
+    "SELECT SUBSTRING(User, 1, 1), COUNT(*) FROM mysql.db GROUP BY 1",
+    "SELECT SLEEP(0)",
+    "SELECT EXTRACTVALUE('<a>b</a>', '/a')",
+    "SELECT table_name FROM information_schema.tables WHERE table_schema = 'mysql' LIMIT 1",
+];
+
+/// A server tells of what was sent, and of nothing else.
+fn injections(lab: &RealLab, server: &Bundled, is_mariadb: bool) {
+    let of_statements = |seen: &Audited| -> Vec<(String, String)> {
+        let rows = seen.findings().filter(|one| one.0.starts_with("SL260"));
+        rows.map(|one| (one.0.to_owned(), format!("{}: {}", one.1, one.3))).collect()
+    };
+    let mut client = root(server);
+    client.execute("TRUNCATE TABLE performance_schema.events_statements_summary_by_digest").unwrap();
+    for statement in HONEST {
+        client.query(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
+    }
+    let before = of_statements(&audit(lab, server, "root"));
+    assert_eq!(before.len(), if is_mariadb { 7 } else { 6 }, "{before:#?}");
+    assert!(before.iter().all(|(_, verdict)| verdict.starts_with("pass")), "a false alarm: {before:#?}");
+    for (_, statement) in INJECTED {
+        // One of them is made to fail.
+        let _ = client.query(statement);
+    }
+    if is_mariadb {
+        let mut two = lab.command(&["lab", "exec", "--", "mariadb", "--no-defaults", "-u", "root"]);
+        two.arg("-S").arg(server.dir.join("socket")).args([
+            "--delimiter=//",
+            "-e",
+            "SELECT 1 FROM mysql.db; SELECT 2",
+        ]);
+        Program::start(two).finish(UP).exits(0);
+    }
+    let seen = audit(lab, server, "root");
+    seen.fails(&INJECTED.iter().map(|(rule, _)| (*rule, "")).collect::<Vec<_>>());
+    if is_mariadb {
+        seen.fails(STACKED);
+    }
+    let told = format!("{:?}", of_statements(&seen));
+    assert!(!told.contains("nonexistent") && !told.contains("0x5c"), "a value is told: {told}");
+}
+
+const STACKED: &[Expected] = &[("SL2608", "")];
+
 const MARIADB_FAILS: &[Expected] = &[
     ("SL2002", ""),
     ("SL2010", ""),
@@ -500,6 +565,7 @@ fn each_rule_fails_and_passes_on_mariadb() {
     seen.fails(DISGUISED_MARIADB);
     seen.passes(["SL2001", "SL2225"]);
     leaks(&lab, &bad);
+    injections(&lab, &bad, true);
     says_the_same_in(&[EMPTY_IS_NULL], &lab, &bad, &seen);
     says_the_same_in(MODES, &lab, &bad, &seen);
     lab.now("its plan");
@@ -687,6 +753,7 @@ fn each_rule_fails_and_passes_on_mysql() {
     seen.fails(DISGUISED);
     seen.fails(DISGUISED_MYSQL);
     seen.passes(["SL2001", "SL2225"]);
+    injections(&lab, &bad, false);
     says_the_same_in(MODES, &lab, &bad, &seen);
     lab.now("its plan");
     waits_for_cleartext(&lab, &bad);
@@ -773,6 +840,7 @@ fn no_rule_of_an_audit_is_without_a_server_that_fails_it() {
         PLAIN_MYSQL,
         WITHOUT_KEYRING,
         WITHOUT_ACCOUNTS,
+        STACKED,
     ];
     for rule in rules::RULES {
         if !rule.facts().iter().any(|fact| fact.is_noted_by(LookBy::Audit)) {
@@ -784,7 +852,7 @@ fn no_rule_of_an_audit_is_without_a_server_that_fails_it() {
             continue;
         }
         assert!(
-            lists.iter().any(|list| list.iter().any(|(id, _)| *id == rule.id())),
+            lists.iter().copied().flatten().chain(INJECTED).any(|(id, _)| *id == rule.id()),
             "{} is seen failing on no server: add it to a list here",
             rule.id()
         );
