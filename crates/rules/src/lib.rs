@@ -719,7 +719,12 @@ mod tests {
             "What bytes were seen between two ends: `sealion status` and the demo.",
             &["SL10"],
         ),
-        ("tls", "TLS from outside", "What a stranger sees of a port: `sealion scan`; the certificate alone: `sealion audit`.", &["SL11"]),
+        (
+            "tls",
+            "TLS from outside",
+            "What a stranger sees of a port: `sealion scan`; the certificate alone: `sealion audit`.",
+            &["SL11"],
+        ),
         (
             "server",
             "Servers",

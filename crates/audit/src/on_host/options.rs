@@ -39,6 +39,8 @@ fn files(found: &Found<'_>) -> Result<BTreeSet<PathBuf>, String> {
     let options = found.machine.options.as_ref().map_err(Clone::clone)?;
     let settings = options.settings.iter().filter(|setting| setting.group != persisted::GROUP);
     let mut files: BTreeSet<PathBuf> = settings.map(|setting| setting.file.clone()).collect();
+    // The server leaves these out.
+    files.extend(options.world_writable.iter().cloned());
     files.extend(found.machine.defaults_file.clone());
     if let Ok(sst) = &found.machine.sst {
         files.extend(sst.sst().settings.iter().map(|setting| setting.file.clone()));
