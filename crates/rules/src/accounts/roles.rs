@@ -10,7 +10,7 @@ pub const ROLES: SubjectRule = SubjectRule {
     title: "Roles that do not administer have neither FILE nor the schema mysql",
     severity: Severity::Medium,
     references: &["MySQL manual: Using Roles", "MariaDB manual: Roles Overview"],
-    explanation: "A role is given to the next account without a look at what is in it. One for applications must not carry what reads files or hashes of passwords, also while nobody has it.",
+    explanation: "A role is given to the next account without a look at what is in it. One for applications must not carry what reads files or hashes of passwords.",
     remedy: "REVOKE what is named here FROM the role",
     facts: &[
         &account::ACCOUNT_KIND,

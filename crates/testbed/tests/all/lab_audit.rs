@@ -413,11 +413,11 @@ const ROUTINES_AND_TABLES: &[&str] = &[
 ];
 /// What good servers have of the same.
 const GOOD_ROUTINES: &[&str] = &[
+    "CREATE DATABASE app",
     "CREATE ROLE reader",
     "CREATE PROCEDURE app.invoked(IN x TEXT) SQL SECURITY INVOKER \
      BEGIN SET @q = concat('SELECT ', x); PREPARE s FROM @q; EXECUTE s; END",
     "CREATE PROCEDURE app.fixed() SELECT 1",
-    "CREATE TABLE app.i (a INT) ENGINE=InnoDB",
     "UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' WHERE NAME LIKE 'events_statements_history%'",
 ];
 
@@ -576,10 +576,7 @@ fn each_rule_fails_and_passes_on_mariadb() {
         ],
     );
     close(&good);
-    good.run(&["CREATE DATABASE app"]);
-    good.run(GOOD_ROUTINES);
-    good.run(&[
-        "SET PASSWORD = PASSWORD('a Long 1 password!')",
+    good.run(&[&["SET PASSWORD = PASSWORD('a Long 1 password!')"], GOOD_ROUTINES, &[
         // The bootstrap's own, one of them with the name of this machine.
         "DELETE FROM mysql.global_priv WHERE User = 'root' AND Host <> 'localhost'",
         "FLUSH PRIVILEGES",
@@ -593,8 +590,10 @@ fn each_rule_fails_and_passes_on_mariadb() {
         "CREATE USER pam@'10.99.%' IDENTIFIED VIA pam REQUIRE SSL",
         "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_USER='rep', MASTER_SSL=1, MASTER_SSL_CA='/ca.pem', \
          MASTER_SSL_VERIFY_SERVER_CERT=1",
+        "CREATE TABLE app.i (a INT) ENGINE=InnoDB",
+"GRANT reader TO app@'10.99.%'",
         "ALTER USER root@localhost IDENTIFIED BY 'a Long 1 password!'",
-    ]);
+    ]].concat());
     let with_password = format!("--password={PASSWORD}");
     let _held = hold(&lab, &good, "app", NETWORK, &["--ssl", &with_password]);
     // Background threads are at it.
@@ -741,7 +740,6 @@ fn each_rule_fails_and_passes_on_mysql() {
             &own.ca,
         ],
     );
-    good.run(&["CREATE DATABASE app"]);
     good.run(GOOD_ROUTINES);
     good.run(&[
         "INSTALL COMPONENT 'file://component_validate_password'",
@@ -759,6 +757,7 @@ fn each_rule_fails_and_passes_on_mysql() {
         "SET GLOBAL group_replication_ssl_mode = 'VERIFY_IDENTITY'",
         "SET GLOBAL group_replication_recovery_ssl_verify_server_cert = ON",
         "SET GLOBAL group_replication_ip_allowlist = '10.99.0.1'",
+        "GRANT reader TO app@'10.99.%'",
         "ALTER USER root@localhost IDENTIFIED BY 'a Long 1 password!'",
     ]);
     let with_password = format!("--password={PASSWORD}");
