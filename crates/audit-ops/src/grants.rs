@@ -54,7 +54,7 @@ pub const GRANTS: &[GrantsRow] = &[
         verbs: &["audit"],
         title: "audit servers from inside",
         accounts: &[Account { on: "every server", uses: &[], more: &[], audits: true }],
-        host: HostRights::None("audit uses SQL only"),
+        host: HostRights::Look,
     },
     GrantsRow {
         verbs: &["config"],

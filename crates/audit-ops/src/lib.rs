@@ -7,15 +7,18 @@ mod print_grants;
 
 use std::time::Duration;
 
+use ::audit::{Beside, Machine};
 use model::{Clock, Finding, Observation, Observations, SystemClock, Verdict};
-use net::{Client, ConnectOptions};
+use net::{Client, ConnectOptions, SslMode, TlsOptions};
 use report::shape::{
     AUDIT_SCHEMA_ID, AuditAcceptedRow, AuditReport, AuditServerRow, FindingRow, PathRow, SeverityWord,
     VerdictWord,
 };
 use rules::accept::{Acceptances, Day, Standing};
 use rules::map::Stand;
+use server::{NodeSpec, ReadMember, ReadNode, SstOptions};
 use site::Cluster;
+use trust::CertificateInfo;
 
 pub use fix_plan::{fix_plan, fix_report};
 pub use leak::{Wanted, leak_report};
@@ -61,7 +64,17 @@ fn server(cluster: &Cluster, spec: &server::NodeSpec) -> (AuditServerRow, Vec<Ob
         }
     };
     row.is_tls = client.tls().is_some();
-    match ::audit::audit(&mut client, &name, SystemClock.unix_ms()) {
+    let mut node = cluster.live_node(spec);
+    let served = served(&client, &login);
+    let (options, sst) = option_files(cluster, &mut node);
+    let machine = is_reached(cluster, spec).map(|()| Machine {
+        host: node.host(),
+        defaults_file: cluster.has_files.then(|| spec.defaults_file.clone()),
+        options,
+        sst,
+    });
+    let beside = Beside { served, names: names(cluster, spec), machine };
+    match ::audit::audit(&mut client, &name, SystemClock.unix_ms(), &beside) {
         Ok(audited) => {
             row.version = Some(audited.version);
             row.flavour = Some(audited.flavour.to_string());
@@ -76,6 +89,61 @@ fn server(cluster: &Cluster, spec: &server::NodeSpec) -> (AuditServerRow, Vec<Ob
             (row, vec![])
         }
     }
+}
+
+/// The certificate that clients are served: that of the session, or, where it uses no TLS, that of another one to the same place.
+fn served(client: &Client, login: &ConnectOptions) -> Result<CertificateInfo, String> {
+    let pem = match client.tls() {
+        Some(tls) => tls.leaf_pem(),
+        None => {
+            let login = ConnectOptions { tls: TlsOptions::with_mode(SslMode::Required), ..login.clone() };
+            let other = Client::connect(&login).map_err(|error| {
+                format!(
+                    "no certificate was seen: this session uses no TLS, and none with TLS was to be had: {}",
+                    error.in_one_line()
+                )
+            })?;
+            let pem = other.tls().and_then(net::TlsInfo::leaf_pem);
+            // As with the first one, nothing hangs on it.
+            let _ = other.quit();
+            pem
+        }
+    };
+    let pem = pem.ok_or("the server sent no certificate")?;
+    let leaf = trust::inspect(pem.as_bytes()).map_err(|error| error.to_string())?;
+    leaf.into_iter().next().ok_or_else(|| "the server sent no certificate".into())
+}
+
+/// What clients call it: as it was named here, and as the inventory has it. Nobody calls it by its socket.
+fn names(cluster: &Cluster, spec: &NodeSpec) -> Vec<String> {
+    if !cluster.has_files && spec.socket.is_some() {
+        return vec![];
+    }
+    spec.certificate_names().into_iter().map(str::to_owned).collect()
+}
+
+/// Whether the machine that would be asked is the server's: an inventory says so, and a socket of this machine does.
+fn is_reached(cluster: &Cluster, spec: &NodeSpec) -> Result<(), String> {
+    if cluster.has_files || spec.socket.is_some() {
+        return Ok(());
+    }
+    Err("its machine was not asked: run sealion audit there, over the socket (-S), or name the server in an inventory, with ssh where it is \
+         on another machine"
+        .into())
+}
+
+/// What its option files give, and what scripts of state transfers read in them.
+fn option_files(
+    cluster: &Cluster,
+    node: &mut dyn ReadNode,
+) -> (Result<server::options::Effective, String>, Result<SstOptions, String>) {
+    if !cluster.has_files {
+        let why = "which option files it was started with is not known: name the server in an inventory";
+        return (Err(why.into()), Err(why.into()));
+    }
+    let options = node.effective().map_err(|error| error.first_line());
+    let sst = SstOptions::of(node).map_err(|error| error.first_line());
+    (options, sst)
 }
 
 /// The published shape, with what somebody has accepted. A target is a server, or the subject as it is written in findings.

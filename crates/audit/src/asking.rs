@@ -1,8 +1,11 @@
 //! One server while it is asked.
 
+use std::path::PathBuf;
+
 use model::{Fact, Observations, Source, Value};
 use net::Rows;
 use server::{Capabilities, NodeView, OwnGrants};
+use trust::CertificateInfo;
 
 use crate::ask::{Ask, Refusal};
 use crate::grant::Grant;
@@ -18,7 +21,16 @@ pub struct Asking<'a> {
     now_unix_ms: u64,
     /// Which accounts have administrative privileges, once that is known.
     pub administrators: Option<Vec<Administrator>>,
+    /// The certificate that clients are served, or why none is known.
+    pub served: &'a Result<CertificateInfo, String>,
+    /// What clients call the server; empty where nobody says.
+    pub names: &'a [String],
+    /// Where keys for data lie, as the server says; empty where they lie in no file.
+    pub key_files: Result<Vec<PathBuf>, String>,
 }
+
+/// Until somebody says what is served.
+static NOT_SEEN: Result<CertificateInfo, String> = Err(String::new());
 
 /// An account, and whether it administers; `None` where it may act as one that does.
 #[derive(Debug, Clone)]
@@ -53,7 +65,19 @@ impl<'a> Asking<'a> {
         seen: &'a mut Observations,
         now_unix_ms: u64,
     ) -> Self {
-        Self { ask, subject, view, capabilities, rights, seen, now_unix_ms, administrators: None }
+        Self {
+            ask,
+            subject,
+            view,
+            capabilities,
+            rights,
+            seen,
+            now_unix_ms,
+            administrators: None,
+            served: &NOT_SEEN,
+            names: &[],
+            key_files: Ok(vec![]),
+        }
     }
 
     /// The server's name in subjects.
@@ -102,6 +126,16 @@ impl<'a> Asking<'a> {
 
     pub fn note_of(&mut self, subject: &str, fact: &Fact, value: Value, how: &str) {
         self.seen.note(subject, fact, value, Source::Sql, self.now_unix_ms, how);
+    }
+
+    /// Notes what a handshake has shown.
+    pub fn note_of_wire(&mut self, fact: &Fact, value: Value, how: &str) {
+        self.seen.note(self.subject, fact, value, Source::Wire, self.now_unix_ms, how);
+    }
+
+    /// Notes something that its machine shows.
+    pub fn note_of_host(&mut self, fact: &Fact, value: Value, how: &str) {
+        self.seen.note(self.subject, fact, value, Source::Host, self.now_unix_ms, how);
     }
 
     /// None of these could be seen of `subject`.

@@ -6,8 +6,10 @@
 
 mod ask;
 mod asking;
+mod beside;
 mod grant;
 mod modes;
+mod on_host;
 mod questions;
 mod rights;
 #[cfg(test)]
@@ -20,7 +22,9 @@ use server::{Capabilities, Flavour};
 
 pub use ask::{Ask, Refusal};
 pub use asking::Asking;
+pub use beside::{Beside, Machine};
 pub use grant::Grant;
+pub use on_host::{HOST_QUESTIONS, HostQuestion};
 pub use questions::QUESTIONS;
 
 /// One thing that is asked.
@@ -47,11 +51,16 @@ pub struct Audited {
     pub account: String,
 }
 
-/// Asks one server everything. `subject` is what it is called in what is noted.
+/// Asks one server everything, and then its machine. `subject` is what it is called in what is noted.
 ///
 /// # Errors
 /// Nobody answers the first questions, which need no privilege, or the session cannot be given modes of its own.
-pub fn audit(ask: &mut dyn Ask, subject: &str, now_unix_ms: u64) -> Result<Audited, Refusal> {
+pub fn audit(
+    ask: &mut dyn Ask,
+    subject: &str,
+    now_unix_ms: u64,
+    beside: &Beside<'_>,
+) -> Result<Audited, Refusal> {
     // Before anything else: what is read in the modes of a stranger may be less than there is, and nothing says so.
     modes::set(ask)?;
     let view = asking::view(ask, now_unix_ms)?;
@@ -61,11 +70,15 @@ pub fn audit(ask: &mut dyn Ask, subject: &str, now_unix_ms: u64) -> Result<Audit
     let mut lost = None;
     {
         let mut asking = Asking::new(ask, subject, &view, &capabilities, &rights, &mut seen, now_unix_ms);
+        asking.served = &beside.served;
+        asking.names = &beside.names;
         for question in QUESTIONS {
             if lost.is_none() {
                 lost = (question.ask)(&mut asking).err();
             }
         }
+        // Whether it still answers does not matter there.
+        on_host::ask(&mut asking, beside);
     }
     let why = match &lost {
         Some(refusal) => format!("it was not asked: {refusal}"),
@@ -114,7 +127,11 @@ mod tests {
 
     #[test]
     fn each_declared_fact_is_noted_by_a_question_and_each_noted_one_is_declared() {
-        let noted: Vec<&str> = QUESTIONS.iter().flat_map(|one| one.facts).map(|fact| fact.name).collect();
+        let questions = || {
+            let of_host = HOST_QUESTIONS.iter().flat_map(|one| one.facts);
+            QUESTIONS.iter().flat_map(|one| one.facts).chain(of_host)
+        };
+        let noted: Vec<&str> = questions().map(|fact| fact.name).collect();
         for fact in facts::all().filter(|fact| fact.is_noted_by(LookBy::Audit)) {
             assert_eq!(
                 noted.iter().filter(|name| **name == fact.name).count(),
@@ -123,7 +140,7 @@ mod tests {
                 fact.name
             );
         }
-        for fact in QUESTIONS.iter().flat_map(|one| one.facts) {
+        for fact in questions() {
             assert!(fact.is_noted_by(LookBy::Audit), "{} is not declared as noted by audit", fact.name);
         }
     }

@@ -53,10 +53,13 @@ pub const PATHS: &[Path] = &[
     path("X Protocol", InTransit, &["SL2015"], &["SL2015"]),
     path("from its replication source", InTransit, &["SL3011"], &["SL3011"]),
     path("to replicas and log readers", InTransit, &["SL2107"], &["SL2107"]),
+    path("between Galera nodes", InTransit, &["SL3001"], &["SL3001"]),
+    path("state transfers of Galera", InTransit, &["SL3002", "SL3203"], &["SL3002"]),
     path("members of the group", InTransit, &["SL3301"], &["SL3301"]),
     path("recovery of a group member", InTransit, &["SL3302"], &["SL3302"]),
     path("tablespaces", AtRest, &["SL4001"], &["SL4001"]),
-    path("new tables", AtRest, &["SL4003"], &["SL4003"]),
+    path("tables of other engines", AtRest, &["SL4009"], &["SL4009"]),
+    path("new tables", AtRest, &["SL4003", "SL4017", "SL4019"], &["SL4003"]),
     path("Aria tables", AtRest, &["SL4010"], &["SL4010"]),
     path("redo log", AtRest, &["SL4004"], &["SL4004"]),
     path("undo logs", AtRest, &["SL4005"], &["SL4005"]),
@@ -66,13 +69,14 @@ pub const PATHS: &[Path] = &[
     written("general log", &["SL4201"]),
     written("slow query log", &["SL4217"]),
     written("core files", &["SL4212"]),
+    path("swap space", AtRest, &["SL4213"], &["SL4213"]),
 ];
 
 /// Paths that no audit looks at, and what does.
 pub const NOT_LOOKED_AT: &[(&str, &str)] = &[
     ("the wire itself", "sealion status captures it"),
     ("the bytes of files", "sealion status rest reads them"),
-    ("dumps, backups, snapshots of disks", "nothing of sealion's looks at them yet"),
+    ("dumps elsewhere, backups, snapshots of disks", "nothing of sealion's looks at them yet"),
     ("values in error and audit logs", "nothing of sealion's looks at them yet"),
 ];
 

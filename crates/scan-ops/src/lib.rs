@@ -7,7 +7,6 @@ mod closing_login;
 mod cross_target;
 mod earlier_scan;
 mod gate;
-mod names;
 mod observe;
 mod queue;
 mod rows;

@@ -3,9 +3,8 @@
 use report::shape::TrustRow;
 
 use super::NAMED_CA;
-use super::names::FAMILIES;
 use ::scan::facts::{Found, Service, Tls};
-use ::scan::{Facts, Target};
+use ::scan::{Facts, Target, leaf};
 use model::facts::tls as tls_facts;
 use model::{Fact, Observations, Source, Value};
 use trust::CertificateInfo;
@@ -307,92 +306,22 @@ impl Life {
 }
 
 /// The days that are left, and what is wrong with the rest of [`OF_LEAVES`].
-fn of_leaf(leaf: &CertificateInfo, target: &Target, now_unix_ms: u64) -> (Life, [Option<String>; 4]) {
+fn of_leaf(of: &CertificateInfo, target: &Target, now_unix_ms: u64) -> (Life, [Option<String>; 4]) {
     let now_unix = i64::try_from(now_unix_ms / 1000).unwrap_or(i64::MAX);
-    let life = if leaf.not_before_unix > now_unix {
-        Life::From(leaf.not_before_unix)
+    let life = if of.not_before_unix > now_unix {
+        Life::From(of.not_before_unix)
     } else {
-        Life::DaysLeft((leaf.not_after_unix - now_unix).div_euclid(SECONDS_PER_DAY))
+        Life::DaysLeft((of.not_after_unix - now_unix).div_euclid(SECONDS_PER_DAY))
     };
-    let has_modulus = leaf.key.starts_with("RSA") || leaf.key.starts_with("DSA");
-    let least = if has_modulus { 2048 } else { 224 };
-    // Of a kind that OpenSSL does not know the size is 0.
-    let is_short = leaf.key_bits < least && (has_modulus || leaf.key_bits > 0);
-    let signature = leaf.signature.to_ascii_lowercase();
     (
         life,
         [
-            (is_short || leaf.key.contains(", exponent"))
-                .then(|| format!("{} ({} bits)", leaf.key, leaf.key_bits)),
-            (signature.contains("md5") || signature.contains("sha1")).then(|| leaf.signature.clone()),
-            of_nobody(leaf),
-            name_mismatch(leaf, target),
+            leaf::weak_key(of),
+            leaf::weak_signature(of),
+            leaf::of_nobody(of),
+            leaf::name_mismatch(of, &target.host),
         ],
     )
-}
-
-/// Sources: MySQL's `mysqld --initialize` (seen on 9.7.4: `MySQL_Server_9.7.4_Auto_Generated_Server_Certificate`), and
-/// MariaDB 11.8's certificate in memory (`MariaDB Server`).
-fn of_nobody(leaf: &CertificateInfo) -> Option<String> {
-    if leaf.subject.contains("_Auto_Generated_Server_Certificate") {
-        return Some("created by MySQL at its first start: it contains no host name".into());
-    }
-    if leaf.self_signed && leaf.subject.contains("CN=MariaDB Server") {
-        return Some("created by MariaDB in memory, again at every start".into());
-    }
-    leaf.self_signed.then(|| format!("self-signed ({})", leaf.subject))
-}
-
-/// What is wrong with its names, for those who verify: nothing, or for whom it is.
-fn name_mismatch(leaf: &CertificateInfo, target: &Target) -> Option<String> {
-    let refuse: Vec<&str> = FAMILIES
-        .iter()
-        .filter(|family| !family.takes(leaf, &target.host))
-        .map(|family| family.name)
-        .collect();
-    let names_localhost = opened_by_another_name(leaf, target);
-    // Those that keep to the RFC decide.
-    if names_localhost.is_none()
-        && FAMILIES.iter().filter(|family| family.keeps_to_rfc).all(|family| family.takes(leaf, &target.host))
-    {
-        return None;
-    }
-    let names: Vec<String> =
-        leaf.dns.iter().cloned().chain(leaf.ips.iter().map(ToString::to_string)).collect();
-    let says = if names.is_empty() {
-        format!("it has no subjectAltName; its subject is {}", leaf.subject)
-    } else {
-        format!("it is for {}", names.join(", "))
-    };
-    let refused = if refuse.is_empty() {
-        None
-    } else if refuse.len() == FAMILIES.len() {
-        Some(format!("no client that verifies the host name accepts it for {}", target.host))
-    } else {
-        Some(format!("for {} it is rejected by {}", target.host, refuse.join("; ")))
-    };
-    let what: Vec<String> = refused.into_iter().chain(names_localhost).collect();
-    Some(format!("{says}: {}", what.join(". ")))
-}
-
-/// Clients that connect to an address, and compare the certificate with a name that is not that machine's. One certificate with that
-/// name then passes as each server that is reached by an address.
-fn opened_by_another_name(leaf: &CertificateInfo, target: &Target) -> Option<String> {
-    let ip: std::net::IpAddr = target.host.parse().ok()?;
-    // There "localhost" is the right name.
-    if ip.is_loopback() {
-        return None;
-    }
-    let family = FAMILIES
-        .iter()
-        .find(|family| family.name_for_addresses.is_some() && family.takes(leaf, &target.host))?;
-    let name = family.name_for_addresses?;
-    Some(format!(
-        "{} accepts it for {ip} because it is for {name}: when these drivers connect to an address, they compare \
-         the certificate with {name}, so anybody with a certificate of this CA for {name} can impersonate this \
-         server. Connect by host name instead",
-        family.name
-    ))
 }
 
 #[cfg(test)]

@@ -18,8 +18,8 @@ use wire::tls::registry::{CipherSuite, Version, cipher_suite, group, signature_s
 
 use super::Roots;
 use super::budget::ALL_DAYS_MAX;
-use super::names::FAMILIES;
 use super::observe::observe;
+use ::scan::names::FAMILIES;
 
 /// Beside what one of them said of itself.
 const SEVERAL: &str = "one of several servers at this address";

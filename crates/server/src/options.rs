@@ -100,6 +100,8 @@ pub struct Effective {
     pub notes: Vec<String>,
     /// Of the notes, mistakes in an included file: the server stops reading it there, and goes on without the rest.
     pub mistakes: Vec<String>,
+    /// Of what was passed over, files that everybody may write.
+    pub world_writable: Vec<PathBuf>,
 }
 
 /// Why the options cannot be known. The server does not start with these files, or we could not look.
@@ -381,6 +383,7 @@ impl Reading<'_> {
                 "{} is passed over: everybody may write it, so the server ignores it",
                 path.display()
             ));
+            self.effective.world_writable.push(path.to_owned());
             return Ok(Outcome::Read);
         }
         let Some(bytes) = self.src.read(path).map_err(unreadable)? else {

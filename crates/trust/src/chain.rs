@@ -105,7 +105,7 @@ pub fn server_chain_ok(chain: &[Vec<u8>], ca_bundle_pem: &[u8], at_unix: i64) ->
 
 /// Where distributions keep the CAs that they trust. Source: packages ca-certificates of Debian and Alpine,
 /// ca-certificates of Fedora, ca-certificates-mozilla of SUSE.
-const SYSTEM_BUNDLES: [&str; 4] = [
+pub const SYSTEM_BUNDLES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem",

@@ -20,8 +20,9 @@ mod inspect;
 mod key;
 mod rollover;
 
+pub use bundle::fingerprints;
 pub use ca::{CA_CERT_FILE, CA_KEY_FILE, CLOCK_SKEW_S, Ca, CaSpec, Leaf, LeafSpec, VALID_DAYS_MAX};
-pub use chain::{chain_ok, client_chain_ok, server_chain_ok, system_bundle};
+pub use chain::{SYSTEM_BUNDLES, chain_ok, client_chain_ok, server_chain_ok, system_bundle};
 pub use clients::{ClientLeaf, ClientSubject, Clients, Revoked};
 pub use elsewhere::{Elsewhere, Imported, Request, Signer, import, request};
 pub use error::{Result, TrustError};

@@ -14,11 +14,18 @@ const FACTS: &[&Fact] = &[
     &facts::cluster::CHANNEL_CA,
     &facts::cluster::CHANNEL_ASKS_KEY,
 ];
+const NOTED: &[&Fact] = &[
+    &facts::cluster::CHANNEL_TLS,
+    &facts::cluster::CHANNEL_VERIFIES,
+    &facts::cluster::CHANNEL_CA,
+    &facts::cluster::CHANNEL_ASKS_KEY,
+    &facts::cluster::REPORT_PASSWORD,
+];
 /// MariaDB has no password plugin that hands out a key.
 const FACTS_OF_MARIADB: &[&Fact] =
     &[&facts::cluster::CHANNEL_TLS, &facts::cluster::CHANNEL_VERIFIES, &facts::cluster::CHANNEL_CA];
 
-pub const QUESTION: Question = Question { name: "channels of replication", facts: FACTS, grants, ask };
+pub const QUESTION: Question = Question { name: "channels of replication", facts: NOTED, grants, ask };
 
 fn grants(capabilities: &Capabilities) -> Vec<Grant> {
     if capabilities.flavour == Flavour::MariaDb {
@@ -29,6 +36,11 @@ fn grants(capabilities: &Capabilities) -> Vec<Grant> {
 }
 
 fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
+    let reported = asking.view.variable("report_password").map_or_else(
+        || Value::Unknown("the server has no report_password".into()),
+        |value| Value::Bool(!value.is_empty()),
+    );
+    asking.note(&facts::cluster::REPORT_PASSWORD, reported, "SHOW GLOBAL VARIABLES LIKE 'report_password'");
     let is_mariadb = asking.capabilities.flavour == Flavour::MariaDb;
     // The password stands in neither.
     let sql = if is_mariadb {

@@ -25,6 +25,11 @@ pub const QUESTION: Question = Question {
         &facts::server::SECURE_AUTH,
         &facts::server::STRICT_VALIDATION,
         &facts::session::SESSIONS_VISIBLE,
+        &facts::server::RESOLVES_NAMES,
+        &facts::server::OLD_PASSWORDS,
+        &facts::server::PASSWORD_REQUIRES_CURRENT,
+        &facts::server::WEAK_DEFAULT_PLUGIN,
+        &facts::server::MANDATORY_ROLES,
     ],
     grants,
     ask,
@@ -45,6 +50,11 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     asking.note(&facts::server::SYMBOLIC_LINKS, links, &variable_says("have_symlink"));
     let visible = is_on(asking, "performance_schema");
     asking.note(&facts::session::SESSIONS_VISIBLE, visible, &variable_says("performance_schema"));
+    let resolves = match is_on(asking, "skip_name_resolve") {
+        Value::Bool(skips) => Value::Bool(!skips),
+        other => other,
+    };
+    asking.note(&facts::server::RESOLVES_NAMES, resolves, &variable_says("skip_name_resolve"));
     let everywhere = listens_everywhere(asking);
     asking.note(&facts::server::LISTENS_EVERYWHERE, everywhere, &variable_says("%bind_address"));
     if is_mariadb {
@@ -52,6 +62,7 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
             (&facts::server::SUSPICIOUS_FUNCTIONS, "allow_suspicious_udfs"),
             (&facts::server::SECURE_AUTH, "secure_auth"),
             (&facts::server::STRICT_VALIDATION, "strict_password_validation"),
+            (&facts::server::OLD_PASSWORDS, "old_passwords"),
         ] {
             let value = is_on(asking, variable);
             asking.note(fact, value, &variable_says(variable));
@@ -60,6 +71,7 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         let plaintext = is_on(asking, "persist_sensitive_variables_in_plaintext");
         let how = variable_says("persist_sensitive_variables_in_plaintext");
         asking.note(&facts::server::PERSISTED_SECRETS, plaintext, &how);
+        of_mysql_accounts(asking);
         let of = |name: &str| number(asking.view, name);
         let reuse = match (of("password_history"), of("password_reuse_interval")) {
             (Some(history), Some(interval)) => Value::Bool(history == 0 && interval == 0),
@@ -93,6 +105,33 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     };
     asking.note(&facts::server::SAMPLE_SCHEMA, schemas, sql);
     Ok(())
+}
+
+/// What new accounts of MySQL get, and what all have.
+fn of_mysql_accounts(asking: &mut Asking<'_>) {
+    let current = is_on(asking, "password_require_current");
+    let how = variable_says("password_require_current");
+    asking.note(&facts::server::PASSWORD_REQUIRES_CURRENT, current, &how);
+    // Source: MySQL manual, authentication_policy: factors, with a comma between them; `*` is any plugin, by default caching_sha2_password.
+    let policy = asking.view.variable("authentication_policy");
+    let plugin = policy
+        .and_then(|policy| policy.split(',').next())
+        .map(|first| first.trim().trim_start_matches("*:"))
+        .or_else(|| asking.view.variable("default_authentication_plugin"));
+    let weak = match plugin {
+        Some(plugin @ ("sha256_password" | "mysql_native_password" | "mysql_clear_password")) => {
+            Value::Text(format!("new accounts get {plugin}"))
+        }
+        Some(_) => Value::Absent,
+        None => Value::Unknown("the server has no authentication_policy".into()),
+    };
+    asking.note(&facts::server::WEAK_DEFAULT_PLUGIN, weak, &variable_says("authentication_policy"));
+    let roles = match asking.view.variable("mandatory_roles") {
+        Some("") => Value::Absent,
+        Some(roles) => Value::Text(roles.to_owned()),
+        None => Value::Unknown("the server has no mandatory_roles".into()),
+    };
+    asking.note(&facts::server::MANDATORY_ROLES, roles, &variable_says("mandatory_roles"));
 }
 
 /// Of the main port, and of X Protocol where it is on. An empty value of MariaDB is every address too.

@@ -4,8 +4,11 @@ use model::{Value, facts};
 use server::{Flavour, NodeView};
 
 use crate::Question;
+use crate::ask::Refusal;
 use crate::asking::Asking;
+use crate::grant::Grant;
 
+use super::rest::some;
 use super::settings::{is_on, number, variable_says};
 
 pub const QUESTION: Question = Question {
@@ -20,8 +23,9 @@ pub const QUESTION: Question = Question {
         &facts::log::BINLOG_EXPIRES,
         &facts::log::AUDITS,
         &facts::log::AUDIT_GAPS,
+        &facts::log::HISTORY,
     ],
-    grants: |_| vec![],
+    grants: |_| vec![Grant::select(CONSUMERS)],
     ask: |asking| {
         of_binlog(asking);
         of_statements(asking);
@@ -30,9 +34,28 @@ pub const QUESTION: Question = Question {
         if asking.capabilities.flavour == Flavour::MariaDb {
             of_audit_plugin(asking);
         }
+        let history = history(asking)?;
+        asking.note(&facts::log::HISTORY, history, HISTORIES);
         Ok(())
     },
 };
+
+const CONSUMERS: &str = "performance_schema.setup_consumers";
+const HISTORIES: &str = "SELECT NAME FROM performance_schema.setup_consumers \
+                         WHERE ENABLED = 'YES' AND LEFT(NAME, 25) = 'events_statements_history'";
+
+/// Without the performance schema the table is empty, whatever it would keep.
+fn history(asking: &mut Asking<'_>) -> Result<Value, Refusal> {
+    match is_on(asking, "performance_schema") {
+        Value::Bool(true) => {}
+        Value::Bool(false) => return Ok(Value::Absent),
+        other => return Ok(other),
+    }
+    Ok(match asking.rows_with(&[Grant::select(CONSUMERS)], HISTORIES)? {
+        Ok(rows) => some(rows.iter().filter_map(|row| row.at(0).map(std::borrow::Cow::into_owned))),
+        Err(why) => Value::Unknown(why),
+    })
+}
 
 /// From this value on a refused login is written. Source: MariaDB manual, log_warnings; tried on MySQL 9.7.4, where it is a note.
 const LOG_WARNINGS_MIN: i64 = 2;

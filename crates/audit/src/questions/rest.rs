@@ -30,6 +30,10 @@ pub const QUESTION: Question = Question {
         &facts::rest::KEY_PROVIDER,
         &facts::rest::FILE_KEY_ENCRYPTED,
         &facts::rest::FILE_KEY_ALGORITHM,
+        &facts::rest::OTHER_ENGINES,
+        &facts::rest::SCHEMAS_CLEAR,
+        &facts::rest::SHARED_TABLESPACE,
+        &facts::rest::KEY_IN_DATADIR,
     ],
     grants,
     ask,
@@ -40,16 +44,91 @@ const NAMED_MAX: usize = 8;
 const KEYRING: &str = "performance_schema.keyring_component_status";
 
 fn grants(capabilities: &Capabilities) -> Vec<Grant> {
-    let mut grants = vec![Grant::Global("PROCESS")];
+    let mut grants = vec![Grant::Global("PROCESS"), Grant::Global("SHOW VIEW")];
     if capabilities.flavour != Flavour::MariaDb {
         grants.push(Grant::Global("REPLICATION CLIENT"));
         grants.push(Grant::select(KEYRING));
+        grants.push(Grant::Global("SHOW DATABASES"));
     }
     grants
 }
 
 fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
+    let shared = match is_on(asking, "innodb_file_per_table") {
+        Value::Bool(is_own) => Value::Bool(!is_own),
+        other => other,
+    };
+    asking.note(&facts::rest::SHARED_TABLESPACE, shared, &variable_says("innodb_file_per_table"));
+    let engines = other_engines(asking)?;
+    asking.note(&facts::rest::OTHER_ENGINES, engines, OTHER_ENGINES);
+    asking.key_files = key_files(asking)?;
+    let datadir = std::path::Path::new(asking.view.variable("datadir").unwrap_or("/"));
+    let inside = match &asking.key_files {
+        Ok(files) => {
+            let inside = files.iter().filter(|path| path.starts_with(datadir));
+            some(inside.map(|path| path.display().to_string()).collect::<Vec<_>>().into_iter())
+        }
+        Err(why) => Value::Unknown(why.clone()),
+    };
+    asking.note(&facts::rest::KEY_IN_DATADIR, inside, &variable_says("file_key_management_%"));
     if asking.capabilities.flavour == Flavour::MariaDb { of_mariadb(asking) } else { of_mysql(asking) }
+}
+
+/// Schemas of the server itself have tables of other engines, and no data of anybody.
+const OTHER_ENGINES: &str = "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE FROM information_schema.TABLES \
+     WHERE TABLE_TYPE = 'BASE TABLE' AND ENGINE NOT IN ('InnoDB', 'Aria', 'MEMORY', 'BLACKHOLE', 'PERFORMANCE_SCHEMA', 'SEQUENCE') \
+     AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema')";
+
+/// Without SHOW VIEW the view lists fewer tables, and nothing says so.
+fn other_engines(asking: &mut Asking<'_>) -> Result<Value, Refusal> {
+    let needs = [Grant::Global("SHOW VIEW")];
+    if !asking.rights.has("SHOW VIEW") {
+        return Ok(Value::Unknown(missing(&needs)));
+    }
+    Ok(match asking.rows_with(&needs, OTHER_ENGINES)? {
+        Ok(rows) => some(rows.iter().map(|row| {
+            let text = |at: usize| row.at(at).unwrap_or_default();
+            format!("{}.{} ({})", text(0), text(1), text(2))
+        })),
+        Err(why) => Value::Unknown(why),
+    })
+}
+
+/// Where keys for data lie: of MariaDB's file_key_management by its variables, of a keyring component by its status.
+///
+/// Source: MySQL manual, The keyring_component_status Table: `Data_file` of component_keyring_file.
+fn key_files(asking: &mut Asking<'_>) -> Result<Result<Vec<std::path::PathBuf>, String>, Refusal> {
+    let datadir = std::path::Path::new(asking.view.variable("datadir").unwrap_or_default());
+    if asking.capabilities.flavour == Flavour::MariaDb {
+        let filekey =
+            asking.view.variable("file_key_management_filekey").and_then(|key| key.strip_prefix("FILE:"));
+        let files = [asking.view.variable("file_key_management_filename"), filekey];
+        let named = files.into_iter().flatten().filter(|path| !path.is_empty());
+        return Ok(Ok(named.map(|path| datadir.join(path)).collect()));
+    }
+    let sql =
+        "SELECT STATUS_VALUE FROM performance_schema.keyring_component_status WHERE STATUS_KEY = 'Data_file'";
+    Ok(asking.rows_with(&[Grant::select(KEYRING)], sql)?.map(|rows| {
+        let named = rows.iter().filter_map(|row| row.at(0)).filter(|path| path.contains('/'));
+        named.map(|path| datadir.join(path.as_ref())).collect()
+    }))
+}
+
+/// Without SHOW DATABASES the view lists fewer schemas.
+fn schemas_clear(asking: &mut Asking<'_>) -> Result<(), Refusal> {
+    let sql = "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE DEFAULT_ENCRYPTION = 'NO' \
+               AND SCHEMA_NAME NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema')";
+    let needs = [Grant::Global("SHOW DATABASES")];
+    let value = if asking.rights.has("SHOW DATABASES") {
+        match asking.rows_with(&needs, sql)? {
+            Ok(rows) => some(rows.iter().filter_map(|row| row.at(0).map(std::borrow::Cow::into_owned))),
+            Err(why) => Value::Unknown(why),
+        }
+    } else {
+        Value::Unknown(missing(&needs))
+    };
+    asking.note(&facts::rest::SCHEMAS_CLEAR, value, sql);
+    Ok(())
 }
 
 fn of_mariadb(asking: &mut Asking<'_>) -> Result<(), Refusal> {
@@ -122,6 +201,7 @@ fn of_mysql(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     ] {
         note_switch(asking, fact, variable);
     }
+    schemas_clear(asking)?;
     note_binlog(asking, "binlog_encryption");
     let mode = match asking.view.variable("block_encryption_mode") {
         Some(mode) if mode.to_ascii_lowercase().ends_with("-ecb") => Value::Text(mode.to_owned()),
@@ -220,7 +300,7 @@ fn is_counted(rows: Result<net::Rows, String>) -> Value {
 }
 
 /// The first of them, and how many more there are.
-pub(super) fn some(all: impl Iterator<Item = String>) -> Value {
+pub(crate) fn some(all: impl Iterator<Item = String>) -> Value {
     let all: Vec<String> = all.collect();
     if all.is_empty() {
         return Value::Absent;

@@ -21,8 +21,16 @@ const FACTS: &[&Fact] = &[
     &facts::session::SESSION_IS_ADMINISTRATOR,
     &facts::session::SESSION_WEAK_TLS,
 ];
+const NOTED: &[&Fact] = &[
+    &facts::session::SESSION_CLEARTEXT,
+    &facts::session::SESSION_FROM,
+    &facts::session::SESSION_IS_REPLICA,
+    &facts::session::SESSION_IS_ADMINISTRATOR,
+    &facts::session::SESSION_WEAK_TLS,
+    &facts::session::SESSION_BEFORE_CERTIFICATE,
+];
 
-pub const QUESTION: Question = Question { name: "sessions", facts: FACTS, grants, ask };
+pub const QUESTION: Question = Question { name: "sessions", facts: NOTED, grants, ask };
 
 fn grants(_: &Capabilities) -> Vec<Grant> {
     vec![
@@ -32,7 +40,7 @@ fn grants(_: &Capabilities) -> Vec<Grant> {
     ]
 }
 
-const LISTED: &str = "SELECT ID, USER, HOST, COMMAND FROM information_schema.PROCESSLIST";
+const LISTED: &str = "SELECT ID, USER, HOST, COMMAND, TIME FROM information_schema.PROCESSLIST";
 /// Source: on both flavours CONNECTION_TYPE is `SSL/TLS`, `TCP/IP` or `Socket`, and NULL for no client (tried on MariaDB 10.11.19
 /// and MySQL 9.7.4). A session over the socket may have TLS too.
 const TRANSPORTS: &str = "SELECT THREAD_ID, PROCESSLIST_ID, CONNECTION_TYPE FROM performance_schema.threads \
@@ -113,16 +121,21 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     let all = format!("{server} sessions");
     // Without it the list is this account's own, and nothing says so.
     if !asking.rights.has("PROCESS") {
-        asking.unknown(&all, FACTS, &missing(&grants[..1]), HOW);
+        let why = missing(&grants[..1]);
+        asking.unknown(&all, FACTS, &why, HOW);
+        asking.unknown(server, &NOTED[FACTS.len()..], &why, LISTED);
         return Ok(());
     }
     let listed = match asking.rows_with(&grants[..1], LISTED)? {
         Ok(rows) => rows,
         Err(why) => {
             asking.unknown(&all, FACTS, &why, HOW);
+            asking.unknown(server, &NOTED[FACTS.len()..], &why, LISTED);
             return Ok(());
         }
     };
+    let before = before_certificate(asking, &listed);
+    asking.note(&facts::session::SESSION_BEFORE_CERTIFICATE, before, LISTED);
     let is_recorded = asking.view.variable("performance_schema") == Some("ON");
     let not_recorded = "the server keeps no record of how its sessions are connected (performance_schema is OFF); \
                         sealion status captures it from the wire";
@@ -232,6 +245,40 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Sessions that are older than the certificate that is served. No view has the age of a session: TIME counts since its last command, so
+/// that it is older than that, and ids only rise, so that those before it are older still (tried on MariaDB 10.11.19 and MySQL 9.7.4).
+fn before_certificate(asking: &Asking<'_>, listed: &net::Rows) -> Value {
+    let age_s = match asking.served {
+        Ok(leaf) => asking.now_unix_s().saturating_sub(leaf.not_before_unix),
+        Err(why) => return Value::Unknown(why.clone()),
+    };
+    let mut sessions = Vec::new();
+    for row in listed.iter() {
+        let (Some(id), Some(user)) = (row.at(0).and_then(|id| id.parse::<u64>().ok()), row.at(1)) else {
+            continue;
+        };
+        let host = row.at(2).unwrap_or_default();
+        if id == asking.session_id() || host.is_empty() {
+            continue;
+        }
+        // MariaDB counts parts of seconds elsewhere; what is no number is no age.
+        let idle_s = row.at(4).and_then(|time| time.parse::<i64>().ok()).unwrap_or(0);
+        sessions.push((id, quoted(&user, &origin(&host).0), idle_s));
+    }
+    // All of them came after the start.
+    if sessions.is_empty() || asking.view.number("uptime").is_some_and(|uptime_s| uptime_s < age_s) {
+        return Value::Absent;
+    }
+    let newest_older = sessions.iter().filter(|(_, _, idle_s)| *idle_s > age_s).map(|(id, ..)| *id).max();
+    let Some(newest_older) = newest_older else {
+        return Value::Unknown(
+            "the server was started before its certificate was made, and does not say how old its sessions are".into(),
+        );
+    };
+    let older = sessions.iter().filter(|(id, ..)| *id <= newest_older);
+    super::some(older.map(|(id, who, _)| format!("{who} (id {id})")).collect::<Vec<_>>().into_iter())
+}
+
 /// Whether the account of a session administers. The list of sessions has the name that the client gave, not the
 /// account, so that every account that lets it in counts, the anonymous ones too.
 fn administers(all: &[Administrator], user: &str, host: &str, from: Origin) -> Value {
@@ -296,7 +343,8 @@ mod tests {
             Some(value) => value.to_string(),
             None => "not noted".to_owned(),
         };
-        let subjects: Vec<&str> = seen.subjects().collect();
+        // The server itself is no session.
+        let subjects: Vec<&str> = seen.subjects().filter(|subject| *subject != "n1").collect();
         subjects
             .into_iter()
             .map(|subject| {
@@ -312,11 +360,64 @@ mod tests {
             .collect()
     }
 
+    /// The certificate was made at 1000, and it is 1100.
+    #[test]
+    fn a_session_is_older_than_a_certificate_where_its_idle_time_or_its_id_says_so() {
+        let leaf = |not_before_unix| trust::CertificateInfo {
+            subject: String::new(),
+            issuer: String::new(),
+            serial_hex: String::new(),
+            not_before_unix,
+            not_after_unix: 4_000_000_000,
+            dns: vec![],
+            ips: vec![],
+            key: String::new(),
+            key_bits: 256,
+            signature: String::new(),
+            sha256_fingerprint: String::new(),
+            key_sha256: String::new(),
+            is_ca: false,
+            server_auth: true,
+            client_auth: true,
+            self_signed: false,
+        };
+        let check = |uptime: &str, sessions: &[[&str; 2]]| {
+            let rows: Vec<[Option<&str>; 5]> = sessions
+                .iter()
+                .map(|[id, time]| [Some(*id), Some("e1"), Some("10.0.0.1:4711"), Some("Sleep"), Some(*time)])
+                .collect();
+            let rows: Vec<&[Option<&str>]> = rows.iter().map(<[_; 5]>::as_slice).collect();
+            let mut script = crate::script::Script::new(&[("PROCESSLIST", &rows)]);
+            let listed = crate::ask::Ask::rows(&mut script, LISTED).expect("rows");
+            let capabilities = Capabilities::of("10.11.19-MariaDB", "", false);
+            let mut view = server::NodeView::default();
+            view.status.insert("uptime".into(), uptime.into());
+            let (rights, mut seen) = Default::default();
+            let served = Ok(leaf(1_000));
+            let mut asking =
+                Asking::new(&mut script, "n1", &view, &capabilities, &rights, &mut seen, 1_100_000);
+            asking.served = &served;
+            match before_certificate(&asking, &listed) {
+                Value::Text(text) => text,
+                Value::Absent => "absent".into(),
+                _ => "unknown".into(),
+            }
+        };
+        assert_eq!(check("5000", &[]), "absent");
+        assert_eq!(check("99", &[["8", "98"]]), "absent");
+        assert_eq!(check("5000", &[["8", "0"]]), "unknown");
+        assert_eq!(check("5000", &[["8", "101"], ["9", "0"]]), "'e1'@'10.0.0.1' (id 8)");
+        assert_eq!(
+            check("5000", &[["5", "0"], ["8", "101"], ["9", "0"]]),
+            "'e1'@'10.0.0.1' (id 5), 'e1'@'10.0.0.1' (id 8)"
+        );
+    }
+
     type Rows<'r> = &'r [&'r [Option<&'r str>]];
 
     #[test]
     fn no_name_hides_a_session_and_none_hides_behind_another() {
-        let session = |id, user, host, command| [Some(id), Some(user), Some(host), Some(command)];
+        let session = |id, user, host, command| [Some(id), Some(user), Some(host), Some(command), Some("0")];
         let clear = |thread, id| [Some(thread), Some(id), Some("TCP/IP")];
         let tls = |thread, id| [Some(thread), Some(id), Some("SSL/TLS")];
         let said = check(

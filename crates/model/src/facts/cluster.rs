@@ -4,13 +4,13 @@ use crate::fact::facts;
 
 facts! {
     /// How many members the cluster has, as one of them says.
-    CLUSTER_SIZE = "cluster.size", Count, [Status => Galera];
+    CLUSTER_SIZE = "cluster.size", Count, [Status => Galera, Audit => Galera];
     /// What a node does with Galera connections: plain, dynamic or strict.
-    GALERA_EFFECTIVE = "galera.effective", Word, [Status => Galera];
+    GALERA_EFFECTIVE = "galera.effective", Word, [Status => Galera, Audit => Galera];
     /// Provider options that the running node and its option file do not agree on.
-    GALERA_FILE_DIFFERS = "galera.file_differs", Found, [Status => Galera];
+    GALERA_FILE_DIFFERS = "galera.file_differs", Found, [Status => Galera, Audit => Galera];
     /// Whether the option files of a node make its state transfers use TLS.
-    SST_CONFIGURED = "sst.configured", YesNo, [Status => Galera];
+    SST_CONFIGURED = "sst.configured", YesNo, [Status => Galera, Audit => Galera];
     /// Whether a channel of replication uses TLS; absent where there is no channel.
     CHANNEL_TLS = "channel.tls", YesNo, [Audit => All];
     /// Whether a channel verifies its source's certificate and name; absent where it uses no TLS.
@@ -35,4 +35,12 @@ facts! {
     GROUP_ALLOWLIST = "group.allowlist", Found, [Audit => MySql];
     /// Whether CLONE INSTANCE verifies its donor; absent where the plugin is not loaded.
     CLONE_CA = "clone.ca", YesNo, [Audit => MySql];
+    /// Addresses of a node for Galera traffic that are not those of a private network.
+    GALERA_PUBLIC_ADDRESS = "galera.public_address", Found, [Audit => Galera];
+    /// Whether the cluster has the name that every installation has; absent outside of Galera.
+    GALERA_DEFAULT_NAME = "galera.default_name", YesNo, [Audit => Galera];
+    /// Whether state transfers are made by mysqldump; absent outside of Galera.
+    SST_BY_DUMP = "sst.by_dump", YesNo, [Audit => Galera];
+    /// Whether a replica is set to tell its source a password.
+    REPORT_PASSWORD = "replication.report_password", YesNo, [Audit => All];
 }

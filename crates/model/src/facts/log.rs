@@ -21,4 +21,8 @@ facts! {
     AUDITS = "log.audits", YesNo, [Audit => MariaDb];
     /// What the audit plugin is set to leave out, of those things that it must record.
     AUDIT_GAPS = "log.audit_gaps", Found, [Audit => MariaDb];
+    /// General, slow, audit and error logs that other users may read or write.
+    STATEMENT_FILES_OPEN = "log.statement_files_open", Found, [Audit => All];
+    /// Histories of statements that the performance schema keeps.
+    HISTORY = "log.history", Found, [Audit => All];
 }

@@ -37,4 +37,18 @@ facts! {
     FILE_KEY_ENCRYPTED = "rest.file_key_encrypted", YesNo, [Audit => MariaDb];
     /// Whether file_key_management uses AES in counter mode; absent where that plugin is not loaded.
     FILE_KEY_ALGORITHM = "rest.file_key_algorithm", YesNo, [Audit => MariaDb];
+    /// Tables with data in engines that do not encrypt.
+    OTHER_ENGINES = "rest.other_engines", Found, [Audit => All];
+    /// Schemas whose new tables are not encrypted.
+    SCHEMAS_CLEAR = "rest.schemas_clear", Found, [Audit => MySql];
+    /// Whether new tables are put into the system tablespace.
+    SHARED_TABLESPACE = "rest.shared_tablespace", YesNo, [Audit => All];
+    /// Files with keys for data that other users may read or write.
+    KEY_FILE_OPEN = "rest.key_file_open", Found, [Audit => All];
+    /// Files with keys for data that lie in the data directory.
+    KEY_IN_DATADIR = "rest.key_in_datadir", Found, [Audit => All];
+    /// Options that lead to a key server without TLS.
+    KEY_SERVER_CLEARTEXT = "rest.key_server_cleartext", Found, [Audit => All];
+    /// Swap space of the machine that is not encrypted.
+    SWAP = "rest.swap", Found, [Audit => All];
 }

@@ -50,13 +50,13 @@ facts! {
     /// For how many days in all the certificate that clients are shown is valid.
     CERT_VALIDITY_DAYS = "cert.validity_days", Days, [Audit => All];
     /// Whether users other than the server's own can read its private key.
-    KEY_OTHERS_CAN_READ = "key.others_can_read", YesNo, [Status => All];
+    KEY_OTHERS_CAN_READ = "key.others_can_read", YesNo, [Status => All, Audit => All];
     /// Whether the private key belongs to the user that the server runs as.
-    KEY_OWNER_IS_SERVER = "key.owner_is_server", YesNo, [Status => All];
+    KEY_OWNER_IS_SERVER = "key.owner_is_server", YesNo, [Status => All, Audit => All];
     /// Certificates and keys that a server is set to use and that are not there.
-    TLS_FILES_MISSING = "tls.files_missing", Found, [Status => All];
+    TLS_FILES_MISSING = "tls.files_missing", Found, [Status => All, Audit => All];
     /// Private keys that do not belong to their certificate.
-    KEY_MISMATCH = "key.mismatch", Found, [Status => All];
+    KEY_MISMATCH = "key.mismatch", Found, [Status => All, Audit => All];
     /// Since when the server's series gets no security fixes of its maker.
     UNSUPPORTED_SINCE = "server.unsupported_since", Found, [Audit => All];
     /// Schemas that old servers let every account write to.
@@ -77,4 +77,44 @@ facts! {
     SECURE_AUTH = "password.secure_auth", YesNo, [Audit => MariaDb];
     /// Whether a password that is given as a hash is refused where there are rules for passwords.
     STRICT_VALIDATION = "password.strict_validation", YesNo, [Audit => MariaDb];
+    /// The certificate file, where another certificate is served than stands in it.
+    CERT_FILE_DIFFERS = "cert.file_differs", Found, [Audit => All];
+    /// Public CAs among those that vouch for clients.
+    CLIENT_CA_IS_PUBLIC = "client.ca_is_public", Found, [Audit => All];
+    /// Whether the hosts of accounts are compared with names of DNS.
+    RESOLVES_NAMES = "server.resolves_names", YesNo, [Audit => All];
+    /// Whether new passwords are stored as the hash from before MySQL 4.1.
+    OLD_PASSWORDS = "password.old_hash", YesNo, [Audit => MariaDb];
+    /// Whether who changes his password has to know the one before.
+    PASSWORD_REQUIRES_CURRENT = "password.requires_current", YesNo, [Audit => MySql];
+    /// An outdated plugin that accounts get where nobody says which.
+    WEAK_DEFAULT_PLUGIN = "password.weak_default_plugin", Found, [Audit => MySql];
+    /// Roles that every account has.
+    MANDATORY_ROLES = "roles.mandatory", Found, [Audit => MySql];
+    /// Routines that build statements from text and run as an account that administers.
+    ROUTINES_FROM_TEXT = "routines.from_text", Found, [Audit => All];
+    /// Routines that run as an account that does not exist.
+    ROUTINES_ORPHANED = "routines.orphaned", Found, [Audit => All];
+    /// Whether the process of the server is that of root.
+    RUNS_AS_ROOT = "process.is_root", YesNo, [Audit => All];
+    /// Whether the program that runs is gone from its disk, as after an upgrade without a restart.
+    PROGRAM_REPLACED = "process.program_replaced", YesNo, [Audit => All];
+    /// Options on the command line of the process whose value is a secret.
+    ARGUMENT_SECRETS = "process.argument_secrets", Found, [Audit => All];
+    /// Variables in the environment of the process whose value is a password.
+    ENVIRONMENT_SECRETS = "process.environment_secrets", Found, [Audit => All];
+    /// How the data directory is open to other users.
+    DATADIR_OPEN = "file.datadir_open", Found, [Audit => All];
+    /// Files of data and of binary, relay and redo logs that other users may read or write.
+    DATA_FILES_OPEN = "file.data_files_open", Found, [Audit => All];
+    /// Whether the server can write in the directory that it loads plugins from.
+    PLUGIN_DIR_WRITABLE = "file.plugin_dir_writable", YesNo, [Audit => All];
+    /// Option files with passwords that other users may read.
+    OPTION_SECRETS_OPEN = "file.option_secrets_open", Found, [Audit => All];
+    /// Option files that other users may write.
+    OPTION_FILES_WRITABLE = "file.option_files_writable", Found, [Audit => All];
+    /// How the directory of the socket lets other users replace the socket.
+    SOCKET_DIR_OPEN = "file.socket_dir_open", Found, [Audit => All];
+    /// Files in the data directory whose names are those of dumps and backups.
+    DUMPS = "file.dumps", Found, [Audit => All];
 }

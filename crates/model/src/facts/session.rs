@@ -17,4 +17,6 @@ facts! {
     LOGINS_CLEARTEXT = "logins.cleartext", Found, [Audit => All];
     /// Whether the server keeps how each session is connected.
     SESSIONS_VISIBLE = "sessions.visible", YesNo, [Audit => All];
+    /// Sessions that are older than the certificate that is served now.
+    SESSION_BEFORE_CERTIFICATE = "sessions.before_certificate", Found, [Audit => All];
 }

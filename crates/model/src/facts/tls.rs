@@ -50,13 +50,13 @@ facts! {
     /// How many days the certificate is still valid; a text where it is not valid yet.
     TLS_CERTIFICATE_EXPIRES_IN_DAYS = "tls.certificate.expires_in_days", Days, [Scan => All];
     /// What is weak about the certificate's key.
-    TLS_CERTIFICATE_WEAK_KEY = "tls.certificate.weak_key", Found, [Scan => All];
+    TLS_CERTIFICATE_WEAK_KEY = "tls.certificate.weak_key", Found, [Scan => All, Audit => All];
     /// What is weak about the certificate's signature.
-    TLS_CERTIFICATE_WEAK_SIGNATURE = "tls.certificate.weak_signature", Found, [Scan => All];
+    TLS_CERTIFICATE_WEAK_SIGNATURE = "tls.certificate.weak_signature", Found, [Scan => All, Audit => All];
     /// Why nobody stands behind the certificate: self-signed, or made by the server at its first start.
-    TLS_CERTIFICATE_OF_NOBODY = "tls.certificate.of_nobody", Found, [Scan => All];
+    TLS_CERTIFICATE_OF_NOBODY = "tls.certificate.of_nobody", Found, [Scan => All, Audit => All];
     /// For whom the certificate is, where that is not the target.
-    TLS_CERTIFICATE_NAME_MISMATCH = "tls.certificate.name_mismatch", Found, [Scan => All];
+    TLS_CERTIFICATE_NAME_MISMATCH = "tls.certificate.name_mismatch", Found, [Scan => All, Audit => All];
     /// Why the named CA does not vouch for the certificate.
     TLS_CERTIFICATE_UNTRUSTED = "tls.certificate.untrusted", Found, [Scan => All];
     /// Whether a Galera port answers in cleartext only.

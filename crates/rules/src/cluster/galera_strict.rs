@@ -27,6 +27,8 @@ fn judge(value: &Value) -> Verdict {
         } else {
             format!("the provider is configured as \"{word}\"")
         }),
+        // A server outside of Galera.
+        Value::Absent => Verdict::NotApplicable,
         other => crate::verdicts::unknown(other),
     }
 }

@@ -20,6 +20,8 @@ fn judge(value: &Value) -> Verdict {
     match value {
         Value::Text(keys) if keys.is_empty() => Verdict::Pass,
         Value::Text(keys) => Verdict::Fail(format!("not as in the file: {keys}")),
+        // A server outside of Galera.
+        Value::Absent => Verdict::NotApplicable,
         other => crate::verdicts::unknown(other),
     }
 }

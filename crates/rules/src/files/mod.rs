@@ -1,17 +1,41 @@
 //! Files that a server reads and writes for its users (`SL28…`).
 
+mod argument_secrets;
+mod data_modes;
+mod datadir_mode;
+mod dumps;
+mod environment_secrets;
 mod file_reach;
 mod local_infile;
+mod not_root;
+mod option_secrets;
+mod option_writers;
 mod persisted_secrets;
+mod plugin_directory;
+mod routines_from_text;
+mod routines_orphaned;
 mod sample_schema;
+mod socket_directory;
 mod suspicious_functions;
 mod symbolic_links;
 mod user_functions;
 
+pub use argument_secrets::ARGUMENT_SECRETS;
+pub use data_modes::DATA_MODES;
+pub use datadir_mode::DATADIR_MODE;
+pub use dumps::DUMPS;
+pub use environment_secrets::ENVIRONMENT_SECRETS;
 pub use file_reach::FILE_REACH;
 pub use local_infile::LOCAL_INFILE;
+pub use not_root::NOT_ROOT;
+pub use option_secrets::OPTION_SECRETS;
+pub use option_writers::OPTION_WRITERS;
 pub use persisted_secrets::PERSISTED_SECRETS;
+pub use plugin_directory::PLUGIN_DIRECTORY;
+pub use routines_from_text::ROUTINES_FROM_TEXT;
+pub use routines_orphaned::ROUTINES_ORPHANED;
 pub use sample_schema::SAMPLE_SCHEMA;
+pub use socket_directory::SOCKET_DIRECTORY;
 pub use suspicious_functions::SUSPICIOUS_FUNCTIONS;
 pub use symbolic_links::SYMBOLIC_LINKS;
 pub use user_functions::USER_FUNCTIONS;

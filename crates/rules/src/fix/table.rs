@@ -15,6 +15,10 @@ pub const FIXES: &[(&str, FixOf)] = &[
     ("SL2018", |_| Some(Fix::line(STRONG_CIPHERS))),
     ("SL2019", |_| Some(require_tls())),
     ("SL2023", |_| Some(Fix::command(Stage::OfferTls, "sealion enable clients"))),
+    ("SL2024", |at| {
+        let reload = if at.is_mariadb { "FLUSH SSL" } else { "ALTER INSTANCE RELOAD TLS" };
+        Some(Fix::sql(Stage::OfferTls, [reload.to_owned()]))
+    }),
     ("SL2107", |_| Some(Fix::command(Stage::Channels, "sealion enable replication"))),
     ("SL2110", |_| Some(Fix::line("performance_schema=ON"))),
     ("SL2201", |at| require_ssl(at, Stage::Accounts)),
@@ -71,6 +75,11 @@ pub const FIXES: &[(&str, FixOf)] = &[
         Some(Fix::set(Stage::Settings, "secure_auth", "ON").decide("accounts with an old hash cannot log in"))
     }),
     ("SL2231", |_| Some(Fix::set(Stage::Settings, "strict_password_validation", "ON"))),
+    ("SL2232", |_| {
+        Some(Fix::line("skip_name_resolve=ON").decide("accounts whose host is a name are locked out"))
+    }),
+    ("SL2233", |_| Some(Fix::set(Stage::Settings, "old_passwords", "0"))),
+    ("SL2234", |_| Some(Fix::set(Stage::Expiry, "password_require_current", "ON"))),
     ("SL2615", |_| {
         let install = "INSTALL PLUGIN IF NOT EXISTS server_audit SONAME 'server_audit'";
         Some(of_plugin(Stage::Settings, &[install], "server_audit_logging", "ON"))
@@ -99,6 +108,7 @@ pub const FIXES: &[(&str, FixOf)] = &[
     ("SL4011", |_| Some(Fix::set(Stage::Settings, "innodb_encryption_threads", "4"))),
     ("SL4015", |_| Some(Fix::set(Stage::Settings, "innodb_encryption_rotate_key_age", "1"))),
     ("SL4016", |_| Some(Fix::set(Stage::Settings, "table_encryption_privilege_check", "ON"))),
+    ("SL4019", |_| Some(Fix::set(Stage::Settings, "innodb_file_per_table", "ON"))),
     ("SL4201", |_| Some(Fix::set(Stage::Logs, "general_log", "OFF"))),
     ("SL4202", |_| Some(Fix::set(Stage::Logs, "log_raw", "OFF"))),
     ("SL4205", |at| {

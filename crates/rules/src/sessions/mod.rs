@@ -1,6 +1,7 @@
 //! Who is connected (`SL21…`).
 
 mod administrator;
+mod before_certificate;
 mod cleartext;
 mod loopback;
 mod replica;
@@ -9,6 +10,7 @@ mod visible;
 mod weak_tls;
 
 pub use administrator::ADMINISTRATOR;
+pub use before_certificate::BEFORE_CERTIFICATE;
 pub use cleartext::CLEARTEXT;
 pub use loopback::LOOPBACK;
 pub use replica::REPLICA;

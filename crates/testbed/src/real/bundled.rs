@@ -27,11 +27,24 @@ pub fn bundle(name: &str) -> PathBuf {
 impl Bundled {
     #[track_caller]
     pub fn start(lab: &RealLab, name: &str, port: u16, options: &[&str]) -> Self {
+        Self::start_with(lab, name, port, &[], options)
+    }
+
+    /// With more in its environment.
+    #[track_caller]
+    pub fn start_with(
+        lab: &RealLab,
+        name: &str,
+        port: u16,
+        environment: &[(&str, &str)],
+        options: &[&str],
+    ) -> Self {
         bundle(name);
         let dir = lab.home().join(format!("b{port}"));
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/start-server.sh");
         let mut command = lab.command(&["lab", "exec", "--", "bash"]);
         command.arg(script).arg(name).arg(&dir).arg(port.to_string()).args(options);
+        command.envs(environment.iter().copied());
         let mut program = Program::start(command);
         let this_log = dir.join("log");
         let up = wait_for(Duration::from_secs(UP_S_MAX), || {

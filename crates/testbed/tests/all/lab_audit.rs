@@ -12,6 +12,7 @@ use testbed::real::{LabSpec, Program, ProgramOutput, RealLab, lab_slot, wait_for
 use crate::lab_audit_disguises::{
     DISGUISED, DISGUISED_MARIADB, DISGUISED_MYSQL, DISGUISES, EMPTY_IS_NULL, INIT_CONNECT, MODES,
 };
+use crate::lab_audit_host::{BY_HOST, GALERA_FAILS, OwnLeaf, close, plugins};
 use crate::lab_audit_plan::{is_followed, waits_for_cleartext};
 
 /// `lab::namespace::NOT_LOOPBACK`
@@ -146,6 +147,20 @@ const MARIADB_FAILS: &[Expected] = &[
     ("SL4217", ""),
     ("SL4219", ""),
     ("SL4220", ""),
+    ("SL2217", "account 'filer'"),
+    ("SL2232", ""),
+    ("SL2614", ""),
+    ("SL2617", ""),
+    ("SL2801", ""),
+    ("SL2803", ""),
+    ("SL2817", ""),
+    ("SL3015", ""),
+    ("SL4009", ""),
+    ("SL4019", ""),
+    ("SL4102", ""),
+    ("SL4103", ""),
+    ("SL4107", ""),
+    ("SL4207", ""),
 ];
 /// The same of a MySQL server.
 const MYSQL_FAILS: &[Expected] = &[
@@ -199,11 +214,24 @@ const MYSQL_FAILS: &[Expected] = &[
     ("SL4217", ""),
     ("SL4219", ""),
     ("SL4220", ""),
+    ("SL1124", ""),
+    ("SL2217", "account 'filer'"),
+    ("SL2229", ""),
+    ("SL2232", ""),
+    ("SL2234", ""),
+    ("SL2235", ""),
+    ("SL2614", ""),
+    ("SL2617", ""),
+    ("SL4009", ""),
+    ("SL4017", ""),
+    ("SL4019", ""),
+    ("SL4207", ""),
 ];
 /// Of servers without TLS, and without accounts.
 const WITHOUT_TLS: &[Expected] = &[("SL2001", ""), ("SL2014", "")];
 /// Of a MariaDB server that was told nothing.
 const PLAIN_MARIADB: &[Expected] = &[
+    ("SL2233", ""),
     ("SL2110", ""),
     ("SL3107", ""),
     ("SL4001", ""),
@@ -227,7 +255,7 @@ const WITHOUT_ACCOUNTS: &[Expected] = &[("SL2225", "")];
 pub struct Audited(Value);
 
 impl Audited {
-    fn of(said: &ProgramOutput) -> Self {
+    pub fn of(said: &ProgramOutput) -> Self {
         Self(said.json())
     }
 
@@ -239,7 +267,7 @@ impl Audited {
     }
 
     #[track_caller]
-    fn fails(&self, all: &[Expected]) {
+    pub fn fails(&self, all: &[Expected]) {
         let mut not_seen = Vec::new();
         for (rule, about) in all {
             let is_seen = self
@@ -255,7 +283,7 @@ impl Audited {
 
     /// No subject of these fails, and one passes at least.
     #[track_caller]
-    fn passes<'r>(&self, rules: impl IntoIterator<Item = &'r str>) {
+    pub fn passes<'r>(&self, rules: impl IntoIterator<Item = &'r str>) {
         let mut not_passed = Vec::new();
         for rule in rules {
             let said: Vec<_> =
@@ -460,9 +488,11 @@ struct KeyFiles {
 }
 
 impl KeyFiles {
-    fn make(lab: &RealLab) -> Self {
+    /// The plain one in the data directory, for everybody.
+    fn make(lab: &RealLab, datadir: &str) -> Self {
         let at = |name: &str| lab.home().join(name).display().to_string();
-        let (plain, encrypted, key) = (at("keys"), at("keys.enc"), at("keys.key"));
+        let (plain, encrypted, key) = (at(&format!("{datadir}/keys")), at("keys.enc"), at("keys.key"));
+        std::fs::create_dir_all(lab.home().join(datadir)).unwrap();
         std::fs::write(&plain, format!("1;{}\n", "5a".repeat(32))).unwrap();
         std::fs::write(&key, "a password of the lab").unwrap();
         // Source: MariaDB manual, File Key Management Encryption Plugin.
@@ -472,11 +502,35 @@ impl KeyFiles {
             .status()
             .unwrap();
         assert!(status.success());
+        for (path, mode) in [(&plain, 0o644), (&encrypted, 0o600), (&key, 0o600)] {
+            std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        }
         let option = |path: &str| format!("--file-key-management-filename={path}");
         let (plain, encrypted) = (option(&plain), option(&encrypted));
         Self { plain, encrypted, key: format!("--file-key-management-filekey=FILE:{key}") }
     }
 }
+
+/// Of administrators, of nobody, and in engines that do not encrypt.
+const ROUTINES_AND_TABLES: &[&str] = &[
+    "CREATE ROLE filer",
+    "GRANT FILE ON *.* TO filer",
+    "GRANT filer TO web@'10.%'",
+    "CREATE DATABASE app",
+    "CREATE TABLE app.m (a INT) ENGINE=MyISAM",
+    "CREATE PROCEDURE app.inject(IN x TEXT) BEGIN SET @q = concat('SELECT ', x); PREPARE s FROM @q; EXECUTE s; END",
+    "CREATE DEFINER='nobody'@'gone' PROCEDURE app.orphan() SELECT 1",
+    "UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME = 'events_statements_history'",
+];
+/// What good servers have of the same.
+const GOOD_ROUTINES: &[&str] = &[
+    "CREATE DATABASE app",
+    "CREATE ROLE reader",
+    "CREATE PROCEDURE app.invoked(IN x TEXT) SQL SECURITY INVOKER \
+     BEGIN SET @q = concat('SELECT ', x); PREPARE s FROM @q; EXECUTE s; END",
+    "CREATE PROCEDURE app.fixed() SELECT 1",
+    "UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' WHERE NAME LIKE 'events_statements_history%'",
+];
 
 const EVERYBODY: &str = "--bind-address=0.0.0.0";
 
@@ -485,7 +539,7 @@ fn each_rule_fails_and_passes_on_mariadb() {
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::MARIADB);
     lab.now("a server with every fault");
-    let keys = KeyFiles::make(&lab);
+    let keys = KeyFiles::make(&lab, "b13306/data");
     let faults: &[&str] = &[
         EVERYBODY,
         "--plugin-load-add=file_key_management",
@@ -511,6 +565,10 @@ fn each_rule_fails_and_passes_on_mariadb() {
         "--log-bin=bin",
         "--server-id=1",
         "--old-mode=",
+        "--innodb-file-per-table=OFF",
+        "--report-password=x",
+        // Its plugin is not there: the command line counts.
+        "--loose-hashicorp-key-management-vault-url=http://127.0.0.1:8200/v1/keys",
     ];
     let bad = Bundled::start(&lab, "galera-10.11", 13_306, faults);
     bad.run(&[
@@ -539,6 +597,7 @@ fn each_rule_fails_and_passes_on_mariadb() {
         "CREATE DATABASE test",
         A_FUNCTION,
     ]);
+    bad.run(ROUTINES_AND_TABLES);
     bad.run(DISGUISES);
     bad.run(&[
         "GRANT FILE ON *.* TO PUBLIC",
@@ -576,6 +635,7 @@ fn each_rule_fails_and_passes_on_mariadb() {
     lab.now("a server without TLS, and one without accounts");
     let options = ["--ssl=0", "--extra-port=13317", "--log-bin=bin", "--server-id=3", "--wsrep-sst-auth=u:p"];
     let plain = Bundled::start(&lab, "galera-10.11", 13_316, &options);
+    plain.run(&["SET GLOBAL old_passwords = 1"]);
     let seen = audit(&lab, &plain, "root");
     seen.fails(WITHOUT_TLS);
     seen.fails(PLAIN_MARIADB);
@@ -633,10 +693,12 @@ fn each_rule_fails_and_passes_on_mariadb() {
             "--extra-port=13337",
             "--log-bin=bin",
             "--server-id=2",
+            "--skip-name-resolve",
+            &plugins(&lab, "galera-10.11"),
         ],
     );
-    good.run(&[
-        "SET PASSWORD = PASSWORD('a Long 1 password!')",
+    close(&good);
+    good.run(&[&["SET PASSWORD = PASSWORD('a Long 1 password!')"], GOOD_ROUTINES, &[
         // The bootstrap's own, one of them with the name of this machine.
         "DELETE FROM mysql.global_priv WHERE User = 'root' AND Host <> 'localhost'",
         "FLUSH PRIVILEGES",
@@ -650,8 +712,10 @@ fn each_rule_fails_and_passes_on_mariadb() {
         "CREATE USER pam@'10.99.%' IDENTIFIED VIA pam REQUIRE SSL",
         "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_USER='rep', MASTER_SSL=1, MASTER_SSL_CA='/ca.pem', \
          MASTER_SSL_VERIFY_SERVER_CERT=1",
+        "CREATE TABLE app.i (a INT) ENGINE=InnoDB",
+"GRANT reader TO app@'10.99.%'",
         "ALTER USER root@localhost IDENTIFIED BY 'a Long 1 password!'",
-    ]);
+    ]].concat());
     let with_password = format!("--password={PASSWORD}");
     let _held = hold(&lab, &good, "app", NETWORK, &["--ssl", &with_password]);
     // Background threads are at it.
@@ -700,6 +764,7 @@ fn each_rule_fails_and_passes_on_mysql() {
         "--ssl-ca=",
         "--ssl-cert=",
         "--ssl-key=",
+        "--innodb-file-per-table=OFF",
         "--general-log=ON",
         "--log-raw=ON",
         "--local-infile=ON",
@@ -731,6 +796,7 @@ fn each_rule_fails_and_passes_on_mysql() {
         "SET GLOBAL group_replication_recovery_use_ssl = OFF",
         "SET GLOBAL group_replication_recovery_get_public_key = ON",
     ]);
+    bad.run(ROUTINES_AND_TABLES);
     bad.run(DISGUISES);
     bad.run(&[
         "CREATE ROLE everybody",
@@ -740,6 +806,7 @@ fn each_rule_fails_and_passes_on_mysql() {
         "GRANT REPLICATION_SLAVE_ADMIN ON *.* TO rsm@'%'",
         // Never loaded: SL2012 has to fail all the same.
         "SET GLOBAL ssl_crl = '/nonexistent/crl.pem'",
+        "SET GLOBAL authentication_policy = 'sha256_password,,'",
     ]);
     let held = [
         hold(&lab, &bad, "e1", NETWORK, &["--skip-ssl"]),
@@ -777,6 +844,7 @@ fn each_rule_fails_and_passes_on_mysql() {
     audit(&lab, &open, "root").fails(WITHOUT_ACCOUNTS);
 
     lab.now("a hardened server");
+    let own = OwnLeaf::make(&lab, "good");
     let good = Bundled::start(
         &lab,
         "mysql-9.7",
@@ -797,8 +865,14 @@ fn each_rule_fails_and_passes_on_mysql() {
             "--admin-port=13348",
             "--log-bin=bin",
             "--server-id=2",
+            "--skip-name-resolve",
+            "--password-require-current=ON",
+            &own.cert,
+            &own.key,
+            &own.ca,
         ],
     );
+    good.run(GOOD_ROUTINES);
     good.run(&[
         "INSTALL COMPONENT 'file://component_validate_password'",
         "INSTALL COMPONENT 'file://component_connection_control'",
@@ -815,6 +889,7 @@ fn each_rule_fails_and_passes_on_mysql() {
         "SET GLOBAL group_replication_ssl_mode = 'VERIFY_IDENTITY'",
         "SET GLOBAL group_replication_recovery_ssl_verify_server_cert = ON",
         "SET GLOBAL group_replication_ip_allowlist = '10.99.0.1'",
+        "GRANT reader TO app@'10.99.%'",
         "ALTER USER root@localhost IDENTIFIED BY 'a Long 1 password!'",
     ]);
     let with_password = format!("--password={PASSWORD}");
@@ -841,11 +916,15 @@ fn no_rule_of_an_audit_is_without_a_server_that_fails_it() {
         WITHOUT_KEYRING,
         WITHOUT_ACCOUNTS,
         STACKED,
+        BY_HOST,
+        GALERA_FAILS,
     ];
+    let mut judged = 0;
     for rule in rules::RULES {
         if !rule.facts().iter().any(|fact| fact.is_noted_by(LookBy::Audit)) {
             continue;
         }
+        judged += 1;
         // A certificate that ends soon, or has not begun: `rules` and `status` have their own tests of these facts.
         // No server whose series has ended lets the audit log in: `server::support` judges recorded versions.
         if ["SL2003", "SL2007", "SL2701"].contains(&rule.id()) {
@@ -857,4 +936,8 @@ fn no_rule_of_an_audit_is_without_a_server_that_fails_it() {
             rule.id()
         );
     }
+    assert!(judged >= RULES_OF_AUDIT_MIN, "an audit judges {judged} rules");
 }
+
+/// What is promised of an audit.
+const RULES_OF_AUDIT_MIN: usize = 140;

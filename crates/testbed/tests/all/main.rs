@@ -16,6 +16,7 @@ mod kills_hosts_sim;
 mod kills_sim;
 mod lab_audit;
 mod lab_audit_disguises;
+mod lab_audit_host;
 mod lab_audit_plan;
 mod lab_behaviours;
 mod lab_demo;

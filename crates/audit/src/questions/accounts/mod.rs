@@ -130,7 +130,11 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         let account_name = quoted(user, host);
         let of = subject(server, &account_name);
         let can_log_in = can_log_in(account, active.as_ref());
-        let kind = match (account.is_role, user.is_empty()) {
+        // MySQL stores a role as an account that is locked.
+        let is_granted =
+            || privileges.as_ref().is_ok_and(|all| all.roles.contains(&(user.clone(), host.clone())));
+        let is_role = account.is_role || (account.is_locked && is_granted());
+        let kind = match (is_role, user.is_empty()) {
             (true, _) => "role",
             (false, true) => "anonymous",
             (false, false) => "user",

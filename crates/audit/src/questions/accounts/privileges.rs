@@ -151,6 +151,8 @@ pub struct OfAccount {
 #[derive(Debug, Default)]
 pub struct Privileges {
     list: BTreeMap<Name, OfAccount>,
+    /// Those that somebody has as a role.
+    pub roles: BTreeSet<Name>,
     /// Why what reaches the schema mysql may be less than it seems.
     pub partial: Option<String>,
 }
@@ -257,11 +259,13 @@ pub fn read(asking: &mut Asking<'_>, accounts: &Accounts) -> Result<Result<Privi
     } else {
         "SELECT TO_USER, TO_HOST, FROM_USER, FROM_HOST FROM mysql.role_edges"
     };
+    let mut roles: BTreeSet<Name> = everybody.iter().cloned().collect();
     match asking.rows_with(&grants, sql)? {
         Ok(rows) => {
             let mut edges: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
             for row in rows.iter() {
                 let role = (text(&row, 2), text(&row, 3));
+                roles.insert(role.clone());
                 edges.entry((text(&row, 0), text(&row, 1))).or_default().push(role);
             }
             follow(&mut list, &edges, &everybody);
@@ -279,7 +283,7 @@ pub fn read(asking: &mut Asking<'_>, accounts: &Accounts) -> Result<Result<Privi
     let partial = (asking.view.variable("partial_revokes") == Some("ON")).then(|| {
         "partial_revokes is ON: privileges on *.* may be revoked for this schema, which sealion does not read".to_owned()
     });
-    Ok(Ok(Privileges { list, partial }))
+    Ok(Ok(Privileges { list, roles, partial }))
 }
 
 /// Gives each account what its roles have, and theirs; and what everybody has.
