@@ -8,7 +8,7 @@ use std::fmt;
 pub enum LookBy {
     /// From outside, without a password.
     Scan,
-    /// Inside one server, by SQL.
+    /// Inside one server: SQL, and the machine that it runs on.
     Audit,
     /// Over a cluster: SQL, files, captures.
     Status,

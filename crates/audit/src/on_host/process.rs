@@ -109,6 +109,10 @@ fn swap(found: &Found<'_>) -> Value {
         Ok(None) => return Value::Unknown("the machine has no /proc/swaps".into()),
         Err(error) => return Value::Unknown(one_line(error)),
     };
+    swap_of(&text, |path| found.host().read(path.as_ref(), UUID_BYTES_MAX).map_err(one_line))
+}
+
+fn swap_of(text: &str, read: impl Fn(&str) -> Result<Option<Vec<u8>>, String>) -> Value {
     let (mut clear, mut unknown) = (Vec::new(), Vec::new());
     for line in text.lines().skip(1) {
         let mut words = line.split_whitespace();
@@ -122,11 +126,11 @@ fn swap(found: &Found<'_>) -> Value {
             unknown.push(format!("{path} is a file: whether the disk below it is encrypted is not known"));
         } else if device.starts_with("dm-") {
             let uuid = format!("/sys/class/block/{device}/dm/uuid");
-            match found.host().read(uuid.as_ref(), UUID_BYTES_MAX) {
+            match read(&uuid) {
                 Ok(Some(uuid)) if uuid.starts_with(b"CRYPT-") => {}
                 Ok(Some(_)) => unknown.push(format!("{path} lies on other devices, which are not looked at")),
                 Ok(None) => unknown.push(format!("{uuid} is not there")),
-                Err(error) => unknown.push(one_line(error)),
+                Err(why) => unknown.push(why),
             }
         } else {
             clear.push(format!("{path} is not encrypted by this machine"));
@@ -155,5 +159,35 @@ mod tests {
         ] {
             assert_eq!(secret_option(word).as_deref(), expected, "{word}");
         }
+    }
+
+    #[test]
+    fn swap_counts_as_encrypted_only_behind_a_layer_that_encrypts() {
+        let check = |lines: &str| {
+            let text = format!("Filename Type Size Used Priority\n{lines}");
+            let read = |path: &str| match path {
+                "/sys/class/block/dm-0/dm/uuid" => Ok(Some(b"CRYPT-PLAIN-swap\n".to_vec())),
+                "/sys/class/block/dm-1/dm/uuid" => Ok(Some(b"LVM-abc\n".to_vec())),
+                "/sys/class/block/dm-2/dm/uuid" => Ok(None),
+                _ => Err("no".to_owned()),
+            };
+            match swap_of(&text, read) {
+                Value::Text(_) => "clear",
+                Value::Absent => "absent",
+                _ => "unknown",
+            }
+        };
+        assert_eq!(check(""), "absent");
+        assert_eq!(check("/dev/dm-0 partition 1 0 -2\n"), "absent");
+        assert_eq!(check("/dev/zram0 partition 1 0 100\n"), "absent");
+        for unknown in [
+            "/dev/dm-1 partition 1 0 -2",
+            "/dev/dm-2 partition 1 0 -2",
+            "/dev/dm-3 partition 1 0 -2",
+            "/swapfile file 1 0 -2",
+        ] {
+            assert_eq!(check(unknown), "unknown", "{unknown}");
+        }
+        assert_eq!(check("/dev/sda2 partition 1 0 -2\n/swapfile file 1 0 -2\n"), "clear");
     }
 }

@@ -65,6 +65,16 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_and_joined_under_load() {
     assert_eq!(reach(&[]).code, Some(1), "the operator has a way to a server");
     reach(&["--host", "app"]).exits(0);
 
+    lab.now("an audit asks the machine of each node");
+    let audited = crate::lab_audit::Audited::of(&lab.run(&["--format", "json", "audit"]).exits(0));
+    for node in ["n1", "n2", "n3"] {
+        // The lab's agents may not look into a process (SL2703, SL2813).
+        for rule in ["SL2801", "SL2802", "SL2804", "SL2806", "SL2817", "SL3003", "SL4213"] {
+            let of_it: Vec<_> = audited.findings().filter(|one| one.0 == rule && one.2 == node).collect();
+            assert!(of_it.len() == 1 && of_it[0].1 != "unknown", "{rule} of {node}: {of_it:?}");
+        }
+    }
+
     lab.now("captures on the hosts see cleartext of both ends, and who speaks it");
     let talkers = lab.talk(Duration::from_millis(200));
     for link in links(&lab) {
