@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ::audit::{Beside, Machine};
 use model::{Clock, Finding, Observation, Observations, SystemClock, Verdict};
-use net::{Client, ConnectOptions, SslMode, TlsOptions};
+use net::{Client, ConnectOptions, Connector, SslMode, TlsOptions};
 use report::shape::{
     AUDIT_SCHEMA_ID, AuditAcceptedRow, AuditReport, AuditServerRow, FindingRow, PathRow, SeverityWord,
     VerdictWord,
@@ -65,7 +65,7 @@ fn server(cluster: &Cluster, spec: &server::NodeSpec) -> (AuditServerRow, Vec<Ob
     };
     row.is_tls = client.tls().is_some();
     let mut node = cluster.live_node(spec);
-    let served = served(&client, &login);
+    let served = served(&client, &login, spec.socket.is_some());
     let (options, sst) = option_files(cluster, &mut node);
     let machine = is_reached(cluster, spec).map(|()| Machine {
         host: node.host(),
@@ -91,23 +91,20 @@ fn server(cluster: &Cluster, spec: &server::NodeSpec) -> (AuditServerRow, Vec<Ob
     }
 }
 
-/// The certificate that clients are served: that of the session, or, where it uses no TLS, that of another one to the same place.
-fn served(client: &Client, login: &ConnectOptions) -> Result<CertificateInfo, String> {
-    let pem = match client.tls() {
-        Some(tls) => tls.leaf_pem(),
-        None => {
-            let login = ConnectOptions { tls: TlsOptions::with_mode(SslMode::Required), ..login.clone() };
-            let other = Client::connect(&login).map_err(|error| {
-                format!(
-                    "no certificate was seen: this session uses no TLS, and none with TLS was to be had: {}",
-                    error.in_one_line()
-                )
-            })?;
-            let pem = other.tls().and_then(net::TlsInfo::leaf_pem);
-            // As with the first one, nothing hangs on it.
-            let _ = other.quit();
-            pem
-        }
+/// The certificate that clients are served: that of the session. One over the socket uses no TLS unless it is told to: there another
+/// handshake is made, and nobody logs in. Over TCP that would be a fault that the server counts (`max_connect_errors`).
+fn served(client: &Client, login: &ConnectOptions, is_over_socket: bool) -> Result<CertificateInfo, String> {
+    let pem = if let Some(tls) = client.tls() {
+        tls.leaf_pem()
+    } else if is_over_socket {
+        let login = ConnectOptions { tls: TlsOptions::with_mode(SslMode::Required), ..login.clone() };
+        let shown = Connector::new(login).and_then(|connector| connector.handshake());
+        let shown = shown.map_err(|error| {
+            format!("no certificate was seen: a handshake over the socket failed: {}", error.in_one_line())
+        })?;
+        shown.leaf_pem()
+    } else {
+        return Err("no certificate was seen: this session uses no TLS".into());
     };
     let pem = pem.ok_or("the server sent no certificate")?;
     let leaf = trust::inspect(pem.as_bytes()).map_err(|error| error.to_string())?;

@@ -58,9 +58,9 @@ pub fn name_mismatch(leaf: &CertificateInfo, host: &str) -> Option<String> {
     let refused = if refuse.is_empty() {
         None
     } else if refuse.len() == FAMILIES.len() {
-        Some(format!("no client that verifies the host name accepts it for {}", host))
+        Some(format!("no client that verifies the host name accepts it for {host}"))
     } else {
-        Some(format!("for {} it is rejected by {}", host, refuse.join("; ")))
+        Some(format!("for {host} it is rejected by {}", refuse.join("; ")))
     };
     let what: Vec<String> = refused.into_iter().chain(names_localhost).collect();
     Some(format!("{says}: {}", what.join(". ")))

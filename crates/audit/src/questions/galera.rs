@@ -4,7 +4,6 @@ use std::net::IpAddr;
 
 use model::{Value, facts};
 use server::galera::GaleraFacts;
-use server::provider_options::GaleraState;
 
 use super::rest::some;
 use super::settings::variable_says;
@@ -40,14 +39,10 @@ fn note(asking: &mut Asking<'_>) {
     let size =
         view.number("wsrep_cluster_size").map_or_else(|| not_told("wsrep_cluster_size"), Value::Number);
     asking.note(&facts::cluster::CLUSTER_SIZE, of_node(size), "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'");
-    let state = match view.galera_state() {
-        _ if view.variable("wsrep_provider_options").is_none_or(str::is_empty) => {
-            not_told("wsrep_provider_options")
-        }
-        GaleraState::Plain => Value::Text("plain".into()),
-        GaleraState::Dynamic => Value::Text("dynamic".into()),
-        GaleraState::Strict => Value::Text("strict".into()),
-        other => Value::Text(other.to_string()),
+    let state = if view.variable("wsrep_provider_options").is_none_or(str::is_empty) {
+        not_told("wsrep_provider_options")
+    } else {
+        Value::Text(view.galera_state().to_string())
     };
     let how = variable_says("wsrep_provider_options");
     asking.note(&facts::cluster::GALERA_EFFECTIVE, of_node(state), &how);
