@@ -62,13 +62,18 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     let engines = other_engines(asking)?;
     asking.note(&facts::rest::OTHER_ENGINES, engines, OTHER_ENGINES);
     asking.key_files = key_files(asking)?;
-    let datadir = std::path::Path::new(asking.view.variable("datadir").unwrap_or("/"));
-    let inside = match &asking.key_files {
-        Ok(files) => {
-            let inside = files.iter().filter(|path| path.starts_with(datadir));
-            some(inside.map(|path| path.display().to_string()).collect::<Vec<_>>().into_iter())
+    let inside = match (&asking.key_files, asking.view.variable("datadir")) {
+        (Ok(files), _) if files.is_empty() => Value::Absent,
+        (Ok(files), Some(datadir)) => {
+            let inside: Vec<String> = files
+                .iter()
+                .filter(|path| path.starts_with(datadir))
+                .map(|path| path.display().to_string())
+                .collect();
+            some(inside.into_iter())
         }
-        Err(why) => Value::Unknown(why.clone()),
+        (Ok(_), None) => Value::Unknown("the server does not name its data directory".into()),
+        (Err(why), _) => Value::Unknown(why.clone()),
     };
     asking.note(&facts::rest::KEY_IN_DATADIR, inside, &variable_says("file_key_management_%"));
     if asking.capabilities.flavour == Flavour::MariaDb { of_mariadb(asking) } else { of_mysql(asking) }
