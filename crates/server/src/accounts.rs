@@ -110,14 +110,15 @@ pub fn certificate_accounts(client: &mut Client) -> Result<Vec<CertificateAccoun
 ///
 /// # Source
 /// `mysql.user` of both flavours: `ssl_type` is empty, ANY, X509 or SPECIFIED. MariaDB has roles in the same view (`is_role`), MySQL as
-/// locked accounts. A server with skip_name_resolve passes over accounts whose host is a name, as its error log says: nobody logs in with
+/// accounts that are locked and expired. A server with skip_name_resolve passes over accounts whose host is a name, as its error log says: nobody logs in with
 /// one, and ALTER USER does not find it (error 1396). Tried on MariaDB 10.11.19 and MySQL 9.7.4.
 pub fn accounts(client: &mut Client) -> Result<Vec<Account>, NetError> {
     let version = client.query("SELECT VERSION(), @@version_comment, @@skip_name_resolve, CURRENT_USER()")?;
     let text = |at| version.first().and_then(|row| row.at(at)).unwrap_or_default().into_owned();
     let is_role = match Capabilities::of(&text(0), &text(1), false).flavour {
         Flavour::MariaDb => "is_role = 'Y'",
-        _ => "account_locked = 'Y'",
+        // CREATE ROLE makes an account that is locked and expired; one that is only locked may be unlocked tomorrow.
+        _ => "account_locked = 'Y' AND password_expired = 'Y'",
     };
     let (resolves, own) = (text(2) != "1", text(3));
     let rows = client.query(&format!(

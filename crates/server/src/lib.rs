@@ -46,6 +46,6 @@ pub use proxy::{
 };
 pub use replication::{Channel, ChannelTls, ThreadState, Threads, TlsFiles};
 pub use sessions::{TcpSession, TcpSessions, tcp_sessions};
-pub use sst::{SstOptions, SstTls};
+pub use sst::{OWN_FILES, SstOptions, SstTls};
 pub use tls_rules::{OfferAnswer, SqlPort, TlsOffer, TlsRules};
 pub use view::NodeView;

@@ -32,6 +32,24 @@ impl SstTls {
     }
 }
 
+/// Files that a script of state transfers knows by names of its own, or by those of the server in a group of its own.
+pub const OWN_FILES: [&str; 14] = [
+    "tkey",
+    "tcert",
+    "tca",
+    "tcapath",
+    "ssl_key",
+    "ssl_cert",
+    "ssl_ca",
+    "ssl_capath",
+    "ssl_server_key",
+    "ssl_server_cert",
+    "ssl_server_ca",
+    "ssl_client_key",
+    "ssl_client_cert",
+    "ssl_client_ca",
+];
+
 /// What the scripts read.
 #[derive(Debug, Clone, Default)]
 pub struct SstOptions {
@@ -91,6 +109,25 @@ impl SstOptions {
     pub fn sst(&self) -> &Effective {
         let [sst, ..] = &self.scripts;
         sst
+    }
+
+    /// Every setting of the groups that the script of this method reads beside the server's own.
+    pub fn of_scripts(&self, method: &str) -> impl Iterator<Item = &Setting> {
+        self.read_by(method).iter().flat_map(|effective| &effective.settings)
+    }
+
+    /// Whether the script takes the server's own key and certificate: it finds none of its own.
+    pub fn uses_those_of_server(&self, method: &str) -> bool {
+        let is_own = |setting: &Setting| OWN_FILES.contains(&&*setting.key) && value(setting).is_some();
+        self.tls(method) != SstTls::Off && !self.of_scripts(method).any(is_own)
+    }
+
+    /// The same, once `tkey`, `tcert` and `tca` were taken out of `[sst]`.
+    pub fn would_use_those_of_server(&self, method: &str) -> bool {
+        let mut after = self.clone();
+        let [sst, ..] = &mut after.scripts;
+        sst.settings.retain(|setting| !["tkey", "tcert", "tca"].contains(&&*setting.key));
+        after.uses_those_of_server(method)
     }
 
     fn read_by(&self, method: &str) -> &[Effective] {

@@ -5,6 +5,8 @@
 //! X Protocol's port goes on showing what mysqld read at its start, and follows `tls_version` then only. MySQL reference manual, "X Plugin Options and System Variables":
 //! without `mysqlx_ssl_…`, X Plugin uses the server's files.
 
+use std::path::Path;
+
 use change::StepError;
 use model::{Change, NodeName, Step};
 use server::{NodeView, OfferAnswer, SqlPort, TlsOffer};
@@ -108,7 +110,7 @@ pub fn admin_at_end(world: &mut World<'_>, name: &NodeName, view: &NodeView) -> 
 }
 
 /// `tls_version=''` is taken by SET GLOBAL and refused by the reload (3888, "TLS version is invalid"): the change would stop there.
-pub fn check(_: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let of = |(name, view): (&NodeName, &NodeView)| {
         let is_none = view.capabilities().live_tls_files
             && view.variable("tls_version").is_some_and(|value| value.trim().is_empty());
@@ -121,5 +123,27 @@ pub fn check(_: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             )
         })
     };
-    seen.up().filter_map(of).collect()
+    let shared = seen.up().filter_map(|(name, view)| shares_files(world, name, view)).collect::<Vec<_>>();
+    seen.up().filter_map(of).chain(shared).collect()
+}
+
+/// Files of the admin port that sealion replaces are not read again by the reload of the main port: it would go on with the old ones, and with
+/// the CA that is taken away.
+fn shares_files(world: &mut World<'_>, name: &NodeName, view: &NodeView) -> Option<Problem> {
+    view.admin_port()?;
+    let tls_dir = world.node(name).ok()?.spec().tls_dir.clone();
+    let option = ["admin_ssl_cert", "admin_ssl_key", "admin_ssl_ca"].into_iter().find(|option| {
+        let value = view.variable(option).unwrap_or_default();
+        !value.is_empty() && Path::new(value).parent() == Some(&*tls_dir)
+    })?;
+    let value = view.variable(option).unwrap_or_default();
+    Some(problem(
+        name,
+        "its admin port has options of its own that name files of the main port",
+        format!(
+            "{option} is {value}: sealion replaces that file, and ALTER INSTANCE RELOAD TLS does not make the admin port read it again"
+        ),
+        "remove the admin_ssl_… options and restart mysqld (the admin port then follows the main one), or give it files in another directory; then plan \
+         again",
+    ))
 }

@@ -7,6 +7,7 @@ use server::{Channel, NodeSpec, ThreadState, Trust};
 
 use super::other_ports;
 use crate::files::{CA_FILE, CERT_FILE, CLIENT_CA_FILE, KEY_FILE};
+use crate::plan_parts::requires_tls;
 use crate::preflight::{
     Check, NOUNS, Problem, Seen, client_cas, clocks, command_line, elsewhere, left_on, managed,
     not_answering, place, problem, profile, service_commands, tls_library, trust_files, unreadable_options,
@@ -235,7 +236,10 @@ fn undo_line(setting: &Setting) -> String {
 /// Lines of the same purpose that are not ours are not overwritten, and would count over what is written.
 fn own_settings(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if seen.change.verb != Verb::Enable || !seen.change.has(Noun::Clients) {
+    let clients = seen.change.verb == Verb::Enable && seen.change.has(Noun::Clients);
+    let requires = seen.change.verb == Verb::Enable && requires_tls(seen.change);
+    let rotates = seen.change.verb == Verb::Rotate;
+    if !clients && !requires && !rotates {
         return problems;
     }
     let topology = world.topology;
@@ -254,10 +258,13 @@ fn own_settings(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             let value = setting.value.as_deref().unwrap_or("nothing");
             problems.push(problem(name, what, format!("{line} says {value}"), next));
         };
-        for (key, file) in [("ssl_ca", CA_FILE), ("ssl_cert", CERT_FILE), ("ssl_key", KEY_FILE)] {
+        let files = [("ssl_ca", CA_FILE), ("ssl_cert", CERT_FILE), ("ssl_key", KEY_FILE)];
+        for (key, file) in files.into_iter().filter(|_| clients || rotates) {
             let ours = tls_dir.join(file).display().to_string();
             let of_clients = tls_dir.join(CLIENT_CA_FILE).display().to_string();
+            // A rotation writes no option: what another place has persisted would go on being served.
             if let Some(setting) = effective.effective(key)
+                && (!rotates || setting.group == GROUP)
                 && setting.value.as_deref() != Some(ours.as_str())
                 && !(key == "ssl_ca" && setting.value.as_deref() == Some(of_clients.as_str()))
             {
@@ -274,13 +281,14 @@ fn own_settings(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         // In the file that is written to, the line itself is changed.
         let written_to = topology.anchor(&effective).map(|setting| &setting.file);
         if let Some(setting) = effective.effective("require_secure_transport")
+            && requires
             && !setting.is_on()
             && Some(&setting.file) != written_to
         {
             let what = "something else lets clients in without TLS, and would count after a restart";
             refuse(setting, what.into(), undo_line(setting));
         }
-        if let Some(setting) = effective.effective("ssl").filter(|setting| !setting.is_on()) {
+        if let Some(setting) = effective.effective("ssl").filter(|setting| clients && !setting.is_on()) {
             refuse(setting, "its option file switches TLS for clients off".into(), undo_line(setting));
         }
     }

@@ -339,6 +339,41 @@ fn what_set_persist_wrote_is_refused_before_it_would_win_at_the_next_start() {
     }
 }
 
+/// Seen: a change of that alone stopped half-way, and so did a rotation.
+#[test]
+fn what_set_persist_wrote_is_refused_by_the_change_that_it_would_outlast() {
+    let verb = |verb: Verb, nouns: &[Noun]| Change::new(verb, nouns.iter().copied());
+    for (name, value, change) in [
+        ("require_secure_transport", "ON", verb(Verb::Disable, &[Noun::RequireTls])),
+        ("require_secure_transport", "OFF", verb(Verb::Enable, &[Noun::RequireTls])),
+        ("ssl_key", "/etc/old/key.pem", verb(Verb::Rotate, &[])),
+    ] {
+        let rig = sealed();
+        persist(&mut rig.shared.borrow_mut().servers[0], name, value);
+        let why = refused(&rig, &change);
+        assert!(why.contains(&format!("RESET PERSIST {name}")), "{change}: {why}");
+    }
+}
+
+#[test]
+fn an_admin_port_that_names_the_files_of_the_main_one_is_refused() {
+    let rig = sealed();
+    let options = [
+        ("admin_address", "10.77.0.1"),
+        ("admin_port", "33062"),
+        ("admin_ssl_cert", "/etc/mysql/sealion/node-cert.pem"),
+    ];
+    for (name, value) in options {
+        rig.shared.borrow_mut().servers[0].shown.insert(name.into(), Some(value.into()));
+    }
+    let why = refused(&rig, &Change::new(Verb::Rotate, []));
+    assert!(why.contains("admin port has options of its own") && why.contains("admin_ssl_cert is"), "{why}");
+    rig.shared.borrow_mut().servers[0]
+        .shown
+        .insert("admin_ssl_cert".into(), Some("/etc/admin/cert.pem".into()));
+    must(&rig, &Change::new(Verb::Rotate, []));
+}
+
 #[test]
 fn a_mysql_source_that_requires_tls_answers_3159_and_an_account_that_does_1045() {
     let rig = sealed();

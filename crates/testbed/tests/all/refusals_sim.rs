@@ -146,6 +146,49 @@ fn what_disable_takes_away_stands_in_another_file_or_group_too() {
     refuses(&rig, &change(Verb::Disable), "n1", &["tkey also stands", "90-own.cnf:2 has it in [sst]"]);
 }
 
+/// Seen: a server whose certificate was taken away and `ssl_cipher` left did not start; a node whose [sst] named keys that were removed did not join.
+#[test]
+fn what_disable_would_leave_and_no_start_or_transfer_survives() {
+    let file = "/etc/mysql/mariadb.conf.d/90-own.cnf";
+    for (group, line, words) in [
+        ("mysqld", "ssl_cipher=AES128-SHA", "ssl_cipher would keep the server from starting"),
+        ("mysqld", "ssl", "ssl would keep the server from starting"),
+        ("mariadb", "ssl-crlpath=/etc/crl", "ssl-crlpath would keep the server from starting"),
+        ("sst", "ssl-key=/etc/mysql/sealion/node-key.pem", "[sst] has ssl-key for state transfers"),
+        ("sst", "tcapath=/etc/ca", "[sst] has tcapath for state transfers"),
+        ("xtrabackup", "ssl-server-ca=/etc/ca.pem", "[xtrabackup] has ssl-server-ca for state transfers"),
+    ] {
+        let rig = sealed();
+        rig.shared.borrow_mut().servers[1].disk.put(file, format!("[{group}]\n{line}\n"), 0, 0o644);
+        refuses(&rig, &change(Verb::Disable), "n2", &[words, "90-own.cnf:2"]);
+    }
+    // The script of rsync falls back to the files of the client port.
+    let by_rsync = || {
+        let rig = sealed();
+        let mut world = rig.shared.borrow_mut();
+        for index in 0..3 {
+            world.set_option(index, "galera", "wsrep_sst_method", "rsync");
+            world.servers[index].live.as_mut().expect("up").sst_method = "rsync".into();
+        }
+        drop(world);
+        rig
+    };
+    let rig = by_rsync();
+    refuses(
+        &rig,
+        &Change::new(Verb::Disable, [Noun::Sst]),
+        "n1",
+        &["go on with TLS", "plan disable sst,clients"],
+    );
+    assert_eq!(problems(&rig, &change(Verb::Disable)), []);
+    for index in 0..3 {
+        for key in ["tkey", "tcert", "tca"] {
+            rig.shared.borrow_mut().set_option(index, "sst", key, "");
+        }
+    }
+    refuses(&rig, &change(Verb::Disable), "n3", &["use the files of the client port", "sealion enable sst"]);
+}
+
 #[test]
 fn other_flavours_whatever_is_to_be_enabled() {
     for (version, comment, word) in [
