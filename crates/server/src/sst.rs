@@ -122,11 +122,11 @@ impl SstOptions {
         self.tls(method) != SstTls::Off && !self.of_scripts(method).any(is_own)
     }
 
-    /// The same, once `tkey`, `tcert` and `tca` were taken out of `[sst]`.
+    /// The same, once what sealion writes was taken out of `[sst]`.
     pub fn would_use_those_of_server(&self, method: &str) -> bool {
         let mut after = self.clone();
         let [sst, ..] = &mut after.scripts;
-        sst.settings.retain(|setting| !["tkey", "tcert", "tca"].contains(&&*setting.key));
+        sst.settings.retain(|setting| !["tkey", "tcert", "tca", "ssl_mode"].contains(&&*setting.key));
         after.uses_those_of_server(method)
     }
 

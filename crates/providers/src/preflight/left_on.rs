@@ -41,6 +41,9 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             keys.push(OPTIONS);
         }
         problems.extend(left(name, &options.server, &keys, written_to, &written_to.group));
+        if !view.is_galera() {
+            continue;
+        }
         let method = view.sst_method();
         if seen.change.has(Noun::Sst) {
             problems.extend(left(name, options.sst(), &["tkey", "tcert", "tca"], written_to, SST_GROUP));

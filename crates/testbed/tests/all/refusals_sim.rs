@@ -162,6 +162,8 @@ fn what_disable_would_leave_and_no_start_or_transfer_survives() {
         rig.shared.borrow_mut().servers[1].disk.put(file, format!("[{group}]\n{line}\n"), 0, 0o644);
         refuses(&rig, &change(Verb::Disable), "n2", &[words, "90-own.cnf:2"]);
     }
+    // That of mariabackup does not, without a mode.
+    assert_eq!(problems(&sealed(), &Change::new(Verb::Disable, [Noun::Sst])), []);
     // The script of rsync falls back to the files of the client port.
     let by_rsync = || {
         let rig = sealed();
