@@ -269,6 +269,7 @@ mod tests {
 
     use super::*;
     use crate::RULES;
+    use crate::sample::finding;
 
     /// Rules of an audit that give nobody more to read by themselves: certificates that end, guesses that are not slowed down, records that are not
     /// kept.
@@ -292,18 +293,6 @@ mod tests {
         assert_eq!(once, judged, "left: placed here; right: judged by an audit");
         for leak in Leak::ALL {
             assert!(REACHES.iter().any(|one| one.of.contains(&leak)), "{leak}");
-        }
-    }
-
-    fn finding(rule: &str, subject: &str, verdict: Verdict) -> Finding {
-        Finding {
-            rule: rule.into(),
-            title: String::new(),
-            severity: model::Severity::High,
-            subject: subject.into(),
-            verdict,
-            remedy: String::new(),
-            observations: vec![],
         }
     }
 

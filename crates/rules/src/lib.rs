@@ -11,6 +11,8 @@ pub mod leak;
 mod logs;
 pub mod map;
 mod rest;
+#[cfg(test)]
+mod sample;
 mod server;
 mod sessions;
 mod statements;

@@ -161,18 +161,7 @@ fn reason(finding: &Finding, is_it: fn(&Verdict) -> bool) -> Option<String> {
 mod tests {
     use super::*;
     use crate::RULES;
-
-    fn finding(rule: &str, subject: &str, verdict: Verdict) -> Finding {
-        Finding {
-            rule: rule.into(),
-            title: String::new(),
-            severity: model::Severity::High,
-            subject: subject.into(),
-            verdict,
-            remedy: String::new(),
-            observations: vec![],
-        }
-    }
+    use crate::sample::finding;
 
     #[test]
     fn every_path_is_made_of_rules_that_there_are() {
