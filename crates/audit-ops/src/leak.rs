@@ -43,21 +43,24 @@ impl FromStr for Wanted {
 /// What whoever has it could read.
 ///
 /// # Errors
-/// No audited server has the account.
+/// No audited server has the account, or no account could be read.
 pub fn leak_report(audit: &Audit, wanted: &Wanted) -> Result<LeakReport, OpsError> {
     let account = wanted.account.as_deref();
     if let Some(typed) = account {
         let known = accounts(&audit.findings);
         let is_asked = audit.servers.iter().any(|server| server.why_not.is_none());
+        if is_asked && known.is_empty() {
+            return Err(OpsError::cannot_look(
+                format!("whether there is an account {typed} cannot be determined"),
+                "the account that asks sees no account of the audited servers",
+                "sealion audit --print-grants prints what it needs",
+            ));
+        }
         if is_asked && !known.iter().any(|one| is_named(one, typed)) {
             return Err(OpsError::usage(
                 format!("there is no account {typed} on the audited servers"),
-                if known.is_empty() {
-                    "accounts could not be read, or there are none".to_owned()
-                } else {
-                    format!("there are {}", known.join(", "))
-                },
-                "name a user, or user@host as the server has it; sealion audit --print-grants tells what it takes to see all accounts",
+                format!("there are {}", known.join(", ")),
+                "name a user, or user@host as the server has it",
             ));
         }
     }

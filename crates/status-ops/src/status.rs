@@ -238,9 +238,13 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
         node.view().map(|view| {
             let mut seen = Observations::default();
             let told = node_status(&mut node, &view, cluster.has_files, &sights, &mut seen, now);
-            // Who may not see them is told of elsewhere.
-            let sessions = node.tcp_sessions().unwrap_or_default();
-            let old = old_sessions::note(&spec.name.to_string(), &TlsRules::in_use(&view), &sessions);
+            let rules = TlsRules::in_use(&view);
+            let old = node
+                .tcp_sessions()
+                .map(|sessions| old_sessions::note(&spec.name.to_string(), &rules, &sessions))
+                .map_err(|error| {
+                    format!("{}: versions of TLS of its sessions: {}", spec.name, error.first_line())
+                });
             (view, told, seen, old)
         })
     });
@@ -250,7 +254,10 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
         let name = spec.name.to_string();
         match looked {
             Ok((view, (node, unseen), of_node, old)) => {
-                status.notes.extend(old);
+                match old {
+                    Ok(note) => status.notes.extend(note),
+                    Err(why) => status.not_looked_at.push(why),
+                }
                 if let Some((port, until)) = view.x_protocol_lags() {
                     status.notes.push(format!(
                         "{name}: its port of the X Protocol, {port}, shows another certificate than clients are shown, valid until {until}: X Plugin reads \

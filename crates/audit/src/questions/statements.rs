@@ -32,6 +32,7 @@ const FACTS: &[&Fact] = &[
 /// A server keeps 10,000 by default (MySQL) or 5,000 to 10,000 (MariaDB); more were set by somebody.
 const DIGESTS: &str = "SELECT DIGEST_TEXT, COUNT_STAR, LAST_SEEN FROM performance_schema.events_statements_summary_by_digest \
                        ORDER BY LAST_SEEN DESC LIMIT 20000";
+const DIGESTS_MAX: usize = 20_000;
 /// So many are shown of a kind, the newest first.
 const SHOWN_MAX: usize = 3;
 /// Of each, so many characters.
@@ -75,6 +76,8 @@ struct Found {
     shapes: BTreeMap<&'static str, Vec<String>>,
     /// Nothing is kept of any statement.
     keeps_none: bool,
+    /// Not every digest was read, or kept.
+    is_partial: bool,
 }
 
 impl Found {
@@ -84,7 +87,16 @@ impl Found {
                 "the server keeps no digest of any statement: performance_schema is OFF, or its consumer statements_digest is".into(),
             );
         }
-        let Some(all) = self.shapes.get(fact_of(sign).name) else { return Value::Absent };
+        let Some(all) = self.shapes.get(fact_of(sign).name) else {
+            return if self.is_partial {
+                Value::Unknown(
+                    "none was found, and not every statement has a digest that was read: the server had no room for more (performance_schema_digests_size)"
+                        .into(),
+                )
+            } else {
+                Value::Absent
+            };
+        };
         let mut text = all.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("; ");
         if all.len() > SHOWN_MAX {
             text += &format!("; and {} more", all.len() - SHOWN_MAX);
@@ -95,10 +107,17 @@ impl Found {
 
 fn review(rows: &Rows) -> Found {
     // Of a server that keeps digests this session's own statements are there.
-    let mut found = Found { keeps_none: true, ..Found::default() };
+    let mut found =
+        Found { keeps_none: true, is_partial: rows.iter().count() >= DIGESTS_MAX, ..Found::default() };
     for row in rows.iter() {
-        // Of all for which there was no room left, and of what no parser took, there is no text.
-        let Some(digest) = row.at(0).filter(|text| !text.is_empty()) else { continue };
+        // One row counts all those for which there was no room left.
+        let Some(digest) = row.at(0) else {
+            found.is_partial |= row.at(1).is_none_or(|count| count != "0");
+            continue;
+        };
+        if digest.is_empty() {
+            continue;
+        }
         found.keeps_none = false;
         for sign in signs(&digest) {
             let shape: String = digest.chars().take(CHARS_MAX).collect();
@@ -127,7 +146,11 @@ mod tests {
         let injected = row(Some("SELECT * FROM `t` WHERE `id` = ? OR ? = ?"));
         let (honest, rest) = (row(Some("SELECT ?")), row(None));
         assert!(matches!(check(&[&rest], Sign::Union), Value::Unknown(_)));
-        assert_eq!(check(&[&honest, &rest], Sign::Union), Value::Absent);
+        assert_eq!(check(&[&honest], Sign::Union), Value::Absent);
+        // What was not kept may be one.
+        assert!(
+            matches!(check(&[&honest, &rest], Sign::Union), Value::Unknown(why) if why.contains("no room"))
+        );
         assert_eq!(check(&[&honest, &injected], Sign::Union), Value::Absent);
         let told = check(&[&honest, &injected], Sign::Tautology);
         assert!(

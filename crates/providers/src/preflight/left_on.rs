@@ -58,7 +58,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
 ///
 /// # Source
 /// Seen: mariadbd 10.11.19 with `ssl_cipher` or `ssl_capath` alone ends with "Private key does not match the certificate public key".
-const SWITCH_ON: [&str; 5] = ["ssl_cipher", "ssl_capath", "ssl_crl", "ssl_crlpath", "skip_ssl"];
+const SWITCH_ON: [&str; 4] = ["ssl_cipher", "ssl_capath", "ssl_crl", "ssl_crlpath"];
 
 fn switches_on(name: &NodeName, server: &Effective, written_to: &Setting, flavour: Flavour) -> Vec<Problem> {
     let of_keys = SWITCH_ON.iter().flat_map(|key| server.history(key));
@@ -68,8 +68,7 @@ fn switches_on(name: &NodeName, server: &Effective, written_to: &Setting, flavou
             && TlsRules::is_of_a_profile(flavour, &setting.key, value)
     };
     let named = of_keys.filter(|setting| {
-        let is_off = setting.key == "skip_ssl" && setting.is_on();
-        !is_off && setting.value.as_ref().is_some_and(|value| !value.is_empty()) && !is_of_profile(setting)
+        setting.value.as_ref().is_some_and(|value| !value.is_empty()) && !is_of_profile(setting)
     });
     let on = server.history("ssl").into_iter().filter(|setting| setting.is_on());
     named

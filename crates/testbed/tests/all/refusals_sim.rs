@@ -152,6 +152,7 @@ fn what_disable_would_leave_and_no_start_or_transfer_survives() {
     let file = "/etc/mysql/mariadb.conf.d/90-own.cnf";
     for (group, line, words) in [
         ("mysqld", "ssl_cipher=AES128-SHA", "ssl_cipher would keep the server from starting"),
+        ("mysqld", "skip-ssl=0", "skip-ssl would keep the server from starting"),
         ("mysqld", "ssl", "ssl would keep the server from starting"),
         ("mariadb", "ssl-crlpath=/etc/crl", "ssl-crlpath would keep the server from starting"),
         ("sst", "ssl-key=/etc/mysql/sealion/node-key.pem", "[sst] has ssl-key for state transfers"),
