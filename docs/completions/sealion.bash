@@ -820,7 +820,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__audit)
-            opts="-h -P -u -p -S -? -v --print-grants --flavour --fix-plan --if --baseline --fail-on --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --format --inventory --color --verbose"
+            opts="-h -P -u -p -S -? -v --print-grants --flavour --fix-plan --if --baseline --profile --fail-on --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --format --inventory --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -836,6 +836,10 @@ _sealion() {
                     ;;
                 --baseline)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -W "pci cis hipaa all" -- "${cur}"))
                     return 0
                     ;;
                 --fail-on)
@@ -919,7 +923,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --inventory)

@@ -146,6 +146,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand audit" -l flavour -d 'Wi
 mysql\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l if -d 'Print what could be read by who has got hold of one thing: disk, backup, link, host, app-account=NAME' -r
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l baseline -d 'Show only what changed since this JSON file was written' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l profile -d 'Show only the rules that bear on a standard, in its order' -r -f -a "pci\t''
+cis\t''
+hipaa\t''
+all\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l fail-on -d 'Exit with 1 if a finding has this severity or a higher one' -r -f -a "info\t''
 low\t''
 medium\t''
@@ -171,7 +175,8 @@ json\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''

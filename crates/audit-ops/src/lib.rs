@@ -11,11 +11,12 @@ use ::audit::{Beside, Machine};
 use model::{Clock, Finding, Observation, Observations, SystemClock, Verdict};
 use net::{Client, ConnectOptions, Connector, SslMode, TlsOptions};
 use report::shape::{
-    AUDIT_SCHEMA_ID, AuditAcceptedRow, AuditReport, AuditServerRow, FindingRow, PathRow, SeverityWord,
-    VerdictWord,
+    AUDIT_SCHEMA_ID, AuditAcceptedRow, AuditProfileRow, AuditReport, AuditRequirementRow, AuditServerRow,
+    FindingRow, PathRow, SeverityWord, VerdictWord,
 };
 use rules::accept::{Acceptances, Day, Standing};
 use rules::map::Stand;
+use rules::profiles::Profile;
 use server::{NodeSpec, ReadMember, ReadNode, SstOptions};
 use site::Cluster;
 use trust::CertificateInfo;
@@ -169,25 +170,57 @@ pub fn report(audit: &Audit, acceptances: &Acceptances) -> AuditReport {
             })
         })
         .collect();
-    let count = |is: fn(&Verdict) -> bool| {
-        u64::try_from(audit.findings.iter().filter(|one| is(&one.verdict)).count()).unwrap_or(u64::MAX)
-    };
-    AuditReport {
+    let mut report = AuditReport {
         schema: AUDIT_SCHEMA_ID.into(),
         sealion_version: env!("CARGO_PKG_VERSION").into(),
         started_unix_ms: audit.started_unix_ms,
         ended_unix_ms: SystemClock.unix_ms(),
         servers: audit.servers.clone(),
-        failed: count(|verdict| matches!(verdict, Verdict::Fail(_))),
-        unknown: count(|verdict| matches!(verdict, Verdict::Unknown(_))),
-        passed: count(|verdict| matches!(verdict, Verdict::Pass)),
-        not_applicable: count(|verdict| matches!(verdict, Verdict::NotApplicable)),
+        failed: 0,
+        unknown: 0,
+        passed: 0,
+        not_applicable: 0,
         map: map(audit),
         not_looked_at: rules::map::NOT_LOOKED_AT.iter().map(|(what, by)| format!("{what}: {by}")).collect(),
         findings: audit.findings.iter().map(|one| FindingRow::new(one, &audit.seen, &[])).collect(),
         accepted,
         baseline: None,
+        profile: None,
+    };
+    count(&mut report);
+    report
+}
+
+/// Leaves the findings that bear on a standard, in its order. The map stays what it is: it was made of all of them.
+pub fn choose(profile: &Profile, audit: &mut Audit, report: &mut AuditReport) {
+    let rows = std::mem::take(&mut audit.findings).into_iter().zip(std::mem::take(&mut report.findings));
+    let mut chosen: Vec<_> =
+        rows.filter_map(|(finding, row)| Some((profile.place(&finding.rule)?, finding, row))).collect();
+    // Within a requirement they stay in their order: the worst first.
+    chosen.sort_by_key(|one| one.0);
+    let mut requirements: Vec<AuditRequirementRow> = Vec::new();
+    for (_, finding, row) in chosen {
+        let requirement = profile.requirement(&finding.rule).unwrap_or_default();
+        if requirements.iter().all(|one| one.rule != finding.rule) {
+            requirements
+                .push(AuditRequirementRow { rule: finding.rule.clone(), requirement: requirement.into() });
+        }
+        audit.findings.push(finding);
+        report.findings.push(row);
     }
+    report.accepted.retain(|one| profile.place(&one.rule).is_some());
+    count(report);
+    report.profile =
+        Some(AuditProfileRow { name: profile.name.into(), standard: profile.standard.into(), requirements });
+}
+
+fn count(report: &mut AuditReport) {
+    let of = |word: VerdictWord| {
+        let rows = report.findings.iter().filter(|one| one.verdict == word);
+        u64::try_from(rows.count()).unwrap_or(u64::MAX)
+    };
+    (report.failed, report.unknown) = (of(VerdictWord::Fail), of(VerdictWord::Unknown));
+    (report.passed, report.not_applicable) = (of(VerdictWord::Pass), of(VerdictWord::NotApplicable));
 }
 
 /// Every path on every server. Of one that was not audited, or not to the end, no path is called protected or absent.

@@ -8,9 +8,12 @@ use openssl::sha::{Sha1, Sha256, sha1, sha256};
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
 
+use crate::ed25519;
+
 pub const MYSQL_NATIVE_PASSWORD: &str = "mysql_native_password";
 pub const CACHING_SHA2_PASSWORD: &str = "caching_sha2_password";
 const SHA256_PASSWORD: &str = "sha256_password";
+const CLIENT_ED25519: &str = "client_ed25519";
 const MYSQL_CLEAR_PASSWORD: &str = "mysql_clear_password";
 
 const FAST_AUTH_OK: u8 = 3;
@@ -74,6 +77,7 @@ enum Plugin {
     Native,
     CachingSha2,
     Sha256,
+    Ed25519,
     /// The server looks at who owns the other end of the socket.
     Socket,
     Clear,
@@ -155,6 +159,19 @@ impl<'a> Exchange<'a> {
                     }),
                 }
             }
+            CLIENT_ED25519 => {
+                self.plugin = Plugin::Ed25519;
+                // A last byte that is zero looks like the end of a text, and was taken off.
+                if self.nonce.len() == ed25519::NONCE_BYTES - 1 {
+                    self.nonce.push(0);
+                }
+                if self.nonce.len() != ed25519::NONCE_BYTES {
+                    return Err(AuthStop::PeerMisbehaved(
+                        "its nonce for client_ed25519 is not 32 bytes long",
+                    ));
+                }
+                Ok(Turn::Send(Zeroizing::new(ed25519::sign(password, &self.nonce))))
+            }
             "unix_socket" | "auth_socket" => {
                 self.plugin = Plugin::Socket;
                 Ok(Turn::Send(Zeroizing::new(Vec::new())))
@@ -172,7 +189,7 @@ impl<'a> Exchange<'a> {
             }
             other => Err(AuthStop::Unsupported {
                 why: format!("the account uses the authentication plugin {other}"),
-                next: "use an account with mysql_native_password, caching_sha2_password or unix_socket",
+                next: "use an account with ed25519, caching_sha2_password, mysql_native_password or unix_socket",
             }),
         }
     }
@@ -307,9 +324,22 @@ mod tests {
     #[test]
     fn an_unknown_plugin_is_named_and_not_answered() {
         let (mut exchange, ..) = Exchange::begin(None, Channel::TlsVerified, true, None, NONCE);
-        let Err(AuthStop::Unsupported { why, .. }) = exchange.switch("client_ed25519", NONCE) else {
-            panic!()
+        let Err(AuthStop::Unsupported { why, .. }) = exchange.switch("dialog", NONCE) else { panic!() };
+        assert!(why.contains("dialog"));
+    }
+
+    #[test]
+    fn a_nonce_of_ed25519_may_end_with_a_zero_and_has_one_length() {
+        let password = SecretString::from("s3cret");
+        let mut switched = |nonce: &[u8]| {
+            let (mut exchange, ..) = Exchange::begin(Some(&password), Channel::Clear, false, None, NONCE);
+            exchange.switch(CLIENT_ED25519, nonce)
         };
-        assert!(why.contains("client_ed25519"));
+        let whole = [&[7; 31][..], &[0]].concat();
+        assert_eq!(sent(switched(&whole[..31])), ed25519::sign(b"s3cret", &whole));
+        assert_eq!(sent(switched(&whole)), ed25519::sign(b"s3cret", &whole));
+        for length in [0, 30, 33] {
+            assert!(matches!(switched(&[7; 33][..length]), Err(AuthStop::PeerMisbehaved(_))), "{length}");
+        }
     }
 }

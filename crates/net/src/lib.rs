@@ -1,13 +1,14 @@
 //! The MySQL client, TLS sessions under our control, and a probe for ports that speak TLS at once.
 //!
 //! Blocking sockets for now; what the protocol means lives in `wire` and in [`auth`], which do no I/O.
-//! Start reading at [`client`]. Left out: compression, `LOAD DATA LOCAL` (refused), `client_ed25519`, `parsec`, `dialog` and
+//! Start reading at [`client`]. Left out: compression, `LOAD DATA LOCAL` (refused), `parsec`, `dialog` and
 //! `mysql_old_password` logins; TLS session resumption with OpenSSL.
 #![warn(clippy::indexing_slicing)]
 
 pub mod auth;
 pub mod client;
 mod dial;
+mod ed25519;
 mod error;
 pub mod options;
 pub mod probe;

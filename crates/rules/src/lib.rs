@@ -10,6 +10,7 @@ pub mod grade;
 pub mod leak;
 mod logs;
 pub mod map;
+pub mod profiles;
 mod rest;
 #[cfg(test)]
 mod sample;
@@ -391,7 +392,7 @@ mod tests {
                 text("node-key.pem does not belong to node-cert.pem"),
             ),
             ("SL2010", &server::CLIENT_CA, Value::Bool(true), Value::Bool(false)),
-            ("SL2012", &server::CLIENT_CRL, Value::Bool(true), Value::Bool(false)),
+            ("SL2012", &server::CLIENT_CERTIFICATES_UNNAMED, Value::Absent, Value::Text("'app'@'%'".into())),
             ("SL2014", &server::ADMIN_OFFERED, Value::Bool(true), Value::Bool(false)),
             ("SL2015", &server::X_REQUIRED, Value::Bool(true), Value::Bool(false)),
             ("SL2017", &server::CLIENT_OLD_VERSIONS, Value::Absent, text("TLSv1.0 (tls_version)")),

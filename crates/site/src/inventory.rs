@@ -996,7 +996,8 @@ fn login_path(name: &str) -> Result<OptionFile, OpsError> {
     Ok(file)
 }
 
-/// User and password of the [client] and [sealion] groups of one option file.
+/// User and password of the [client] and [sealion] groups of one option file, and how to use TLS: over a unix socket, too, an account may
+/// require it.
 pub fn login_from(path: &Path) -> Result<ConnectOptions, OpsError> {
     let refuse = |why: String, next: &str| {
         OpsError::usage(format!("cannot use the option file {}", path.display()), why, next)
@@ -1013,6 +1014,14 @@ pub fn login_from(path: &Path) -> Result<ConnectOptions, OpsError> {
     let mut login = ConnectOptions { tls: TlsOptions::default(), ..ConnectOptions::default() };
     login.user = get("user").unwrap_or_else(|| "root".into());
     login.password = get("password").map(SecretString::from);
+    let path_of = |key: &str| get(key).map(PathBuf::from);
+    (login.tls.ca, login.tls.cert, login.tls.key) =
+        (path_of("ssl-ca"), path_of("ssl-cert"), path_of("ssl-key"));
+    if let Some(word) = get("ssl-mode") {
+        login.tls.mode = word.parse().map_err(|why: String| {
+            refuse(why, "give DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY")
+        })?;
+    }
     if login.password.is_some()
         && let Some(why) = fs::metadata(path).ok().and_then(|facts| read_by_others(&facts))
     {

@@ -12,7 +12,6 @@ pub const QUESTION: Question = Question {
         &facts::server::CLIENT_OFFERED,
         &facts::server::CLIENT_REQUIRED,
         &facts::server::CLIENT_CA,
-        &facts::server::CLIENT_CRL,
         &facts::server::CLIENT_OLD_VERSIONS,
         &facts::server::CLIENT_WEAK_CIPHERS,
         &facts::server::PASSWORD_RSA_KEY,
@@ -69,6 +68,15 @@ pub(super) fn is_on(asking: &Asking<'_>, name: &str) -> Value {
     }
 }
 
+/// Whether one of these has a value that counts.
+pub(super) fn any_in_use(view: &NodeView, names: [&str; 2]) -> Value {
+    let values: Option<Vec<&str>> = names.iter().map(|name| in_use(view, name)).collect();
+    values.map_or_else(
+        || Value::Unknown(NOT_TOLD.into()),
+        |values| Value::Bool(values.iter().any(|value| !value.is_empty())),
+    )
+}
+
 fn of_tls(asking: &mut Asking<'_>) {
     let view = asking.view;
     let offered = view.client_tls().map_or_else(|| Value::Unknown(NOT_TOLD.into()), Value::Bool);
@@ -82,16 +90,11 @@ fn of_tls(asking: &mut Asking<'_>) {
     let how = variable_says("require_secure_transport");
     asking.note(&facts::server::CLIENT_REQUIRED, required.clone(), &how);
 
-    let any = |names: [&str; 2]| {
-        let values: Option<Vec<&str>> = names.iter().map(|name| in_use(view, name)).collect();
-        values.map_or_else(
-            || Value::Unknown(NOT_TOLD.into()),
-            |values| Value::Bool(values.iter().any(|value| !value.is_empty())),
-        )
-    };
-    let (ca, crl) = (any(["ssl_ca", "ssl_capath"]), any(["ssl_crl", "ssl_crlpath"]));
-    asking.note(&facts::server::CLIENT_CA, ca, &in_use_says(view, "ca%"));
-    asking.note(&facts::server::CLIENT_CRL, crl, &in_use_says(view, "crl%"));
+    asking.note(
+        &facts::server::CLIENT_CA,
+        any_in_use(view, ["ssl_ca", "ssl_capath"]),
+        &in_use_says(view, "ca%"),
+    );
 
     let mut old = Vec::new();
     let mut why_not = None;

@@ -16,8 +16,15 @@ use crate::findings::by_rule;
 use crate::options::{Connect, DEFAULT_INVENTORY, Format, Global, SeverityArg, connect, formats};
 use crate::show;
 
-const FORMATS: &[Format] =
-    &[Format::Table, Format::Json, Format::Csv, Format::Sarif, Format::Junit, Format::Prometheus];
+const FORMATS: &[Format] = &[
+    Format::Table,
+    Format::Json,
+    Format::Csv,
+    Format::Sarif,
+    Format::Junit,
+    Format::Prometheus,
+    Format::Html,
+];
 
 #[derive(Debug, Args)]
 #[command(
@@ -27,7 +34,9 @@ const FORMATS: &[Format] =
   sealion audit --fail-on high
   sealion audit -h db1 -u root -p --fix-plan
   sealion audit --if disk
+  sealion audit --profile pci --fail-on medium
   sealion audit --format sarif --baseline last-week.json
+  sealion audit --format html > audit.html
   sealion audit --print-grants --flavour mysql
 
 Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 a server did not answer (to the end) or, with --fail-on, a rule
@@ -62,6 +71,12 @@ pub struct AuditArgs {
     /// Show only what changed since this JSON file of an audit was written; --fail-on then counts only new findings.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["print_grants", "fix_plan"])]
     pub baseline: Option<PathBuf>,
+    /// Show only the rules that bear on a standard, in its order
+    ///
+    /// Show only the rules that bear on a standard, in its order, each with the requirement; --fail-on then counts only these. That none of them
+    /// fails is not conformity with it. Standards: PCI DSS 4.0.1, CIS Oracle MySQL Enterprise Edition 5.7 Benchmark 1.0.0, HIPAA (45 CFR 164.312).
+    #[arg(long, value_enum, value_name = "PROFILE", default_value = "all", hide_default_value = true, conflicts_with_all = ["print_grants", "if_leaks", "fix_plan"])]
+    pub profile: ProfileArg,
     /// Exit with 1 if a finding has this severity or a higher one
     ///
     /// Exit with 1 if a finding has this severity or a higher one, with 3 if a rule could not be judged. Findings that sealion.toml
@@ -87,6 +102,25 @@ impl FlavourArg {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProfileArg {
+    Pci,
+    Cis,
+    Hipaa,
+    All,
+}
+
+impl ProfileArg {
+    fn profile(self) -> Option<&'static rules::profiles::Profile> {
+        rules::profiles::profile(match self {
+            Self::Pci => "pci",
+            Self::Cis => "cis",
+            Self::Hipaa => "hipaa",
+            Self::All => return None,
+        })
+    }
+}
+
 pub fn audit(global: &Global, args: &AuditArgs) -> Result<u8, OpsError> {
     if args.print_grants {
         let is_wanted = |row: &&audit_ops::FlavourRow| args.flavour.is_none_or(|one| one.name() == row.name);
@@ -109,14 +143,20 @@ pub fn audit(global: &Global, args: &AuditArgs) -> Result<u8, OpsError> {
             "use --format table or json, or leave out --if",
         ));
     }
-    let earlier = args.baseline.as_deref().map(audit_ops::read_result).transpose()?;
+    let mut earlier = args.baseline.as_deref().map(audit_ops::read_result).transpose()?;
     let cluster = connect::cluster(global, &args.connect)?;
     let ticker = show::Ticker::start(|_| "asking the servers".to_owned());
-    let audit = audit_ops::audit(&cluster);
+    let mut audit = audit_ops::audit(&cluster);
     drop(ticker);
     let acceptances =
         scan_ops::accepted::read(&global.inventory, global.inventory == Path::new(DEFAULT_INVENTORY))?;
     let mut report = audit_ops::report(&audit, &acceptances);
+    if let Some(profile) = args.profile.profile() {
+        audit_ops::choose(profile, &mut audit, &mut report);
+        if let Some(earlier) = &mut earlier {
+            earlier.findings.retain(|one| profile.place(&one.rule).is_some());
+        }
+    }
     if let (Some(path), Some(earlier)) = (&args.baseline, &earlier) {
         report.compare(&path.display().to_string(), earlier);
     }
@@ -170,6 +210,10 @@ fn rendered(audit: &audit_ops::Audit, report: &AuditReport) -> String {
             }
         }
     }
+    if let Some(profile) = &report.profile {
+        let what = format!("rules that bear on {}; that none fails is not conformity", profile.standard);
+        out += &format!("\n{}\n", show::wrapped("", &what));
+    }
     out += &map::rendered(report);
     let findings = shown(audit, report);
     let groups = by_rule(&findings);
@@ -178,6 +222,10 @@ fn rendered(audit: &audit_ops::Audit, report: &AuditReport) -> String {
     }
     for group in &groups {
         out += &group.rendered();
+        if let Some(requirement) = report.requirement(&group.first.rule) {
+            out += &show::wrapped(&format!("{:14}", ""), &requirement);
+            out.push('\n');
+        }
         if let Verdict::Fail(_) = group.first.verdict {
             out += &format!("{}\n", remedy_line(&group.first.remedy));
         }

@@ -9,8 +9,9 @@ facts! {
     CLIENT_REQUIRED = "client.required", YesNo, [Status => All, Audit => All];
     /// Whether the server has a CA to check certificates of clients with.
     CLIENT_CA = "client.ca", YesNo, [Audit => All];
-    /// Whether the server has certificate revocation lists.
-    CLIENT_CRL = "client.crl", YesNo, [Audit => All];
+    /// Accounts that take any certificate of the server's CAs, where the server has no revocation list: one that was stolen cannot be
+    /// shut out.
+    CLIENT_CERTIFICATES_UNNAMED = "client.certificates_unnamed", Found, [Audit => All];
     /// Versions before TLS 1.2 that the server is set to accept, on its main or its admin port.
     CLIENT_OLD_VERSIONS = "client.old_versions", Found, [Audit => All];
     /// Cipher suites in the server's list that have no forward secrecy or no authenticated encryption.

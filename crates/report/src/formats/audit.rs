@@ -4,13 +4,19 @@ use serde_json::{Value, json};
 
 use super::csv::quoted;
 use super::scan::{junit, prometheus, sarif};
+use crate::html::render_audit_html;
 use crate::shape::{AuditReport, FindingRow, SeverityWord, VerdictWord};
 
 /// What `--format` calls it, and how it is written.
 pub type AuditFormat = (&'static str, fn(&AuditReport) -> String);
 
-pub const AUDIT_FORMATS: &[AuditFormat] =
-    &[("csv", csv), ("sarif", sarif_log), ("junit", junit_suites), ("prometheus", textfile)];
+pub const AUDIT_FORMATS: &[AuditFormat] = &[
+    ("csv", csv),
+    ("sarif", sarif_log),
+    ("junit", junit_suites),
+    ("prometheus", textfile),
+    ("html", render_audit_html),
+];
 
 fn is_bad(finding: &FindingRow) -> bool {
     matches!(finding.verdict, VerdictWord::Fail | VerdictWord::Unknown)

@@ -3,6 +3,8 @@
 //! Templates (escaped by minijinja) hold the words; the pictures are drawn here, with [`svg::escape`] around every
 //! value. Start reading at [`render_html`], then `templates/report.html`.
 
+mod audit;
+mod audit_map;
 mod bench;
 mod bench_plots;
 mod findings;
@@ -21,6 +23,7 @@ use minijinja::{Environment, UndefinedBehavior, Value, context};
 use crate::contradictions::contradictions;
 use crate::figures;
 use crate::shape::{DemoReport, Price};
+pub use audit::render_audit_html;
 pub use bench::render_bench_html;
 pub use scan::render_scan_html;
 pub use tour::render_tour_html;
@@ -39,6 +42,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("at_rest.html", include_str!("templates/at_rest.html")),
     ("method.html", include_str!("templates/method.html")),
     ("scan.html", include_str!("templates/scan.html")),
+    ("audit.html", include_str!("templates/audit.html")),
     ("tour.html", include_str!("templates/tour.html")),
     ("bench.html", include_str!("templates/bench.html")),
 ];

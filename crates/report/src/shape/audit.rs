@@ -31,6 +31,24 @@ pub struct AuditReport {
     pub accepted: Vec<AuditAcceptedRow>,
     /// What has changed since an earlier audit; `null` where none was named.
     pub baseline: Option<AuditBaselineRow>,
+    /// The standard whose rules are here, in its order; `null` where all are.
+    #[serde(default)]
+    pub profile: Option<AuditProfileRow>,
+}
+
+/// Findings were chosen and ordered by a standard. That none failed is not conformity with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditProfileRow {
+    pub name: String,
+    pub standard: String,
+    /// Of the rules that have findings here.
+    pub requirements: Vec<AuditRequirementRow>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditRequirementRow {
+    pub rule: String,
+    pub requirement: String,
 }
 
 /// A path that data takes.
@@ -75,6 +93,13 @@ impl AuditReport {
         self.accepted
             .iter()
             .find(|one| !one.is_expired && one.rule == finding.rule && one.subject == finding.subject)
+    }
+
+    /// On which requirement of the chosen standard a rule bears: `PCI DSS 4.0.1, 4.2.1`.
+    pub fn requirement(&self, rule: &str) -> Option<String> {
+        let profile = self.profile.as_ref()?;
+        let row = profile.requirements.iter().find(|one| one.rule == rule)?;
+        Some(format!("{}, {}", profile.standard, row.requirement))
     }
 
     /// Whether the baseline did not have it; without one every finding is new.

@@ -29,7 +29,10 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-pub use audit::{AUDIT_SCHEMA_ID, AuditAcceptedRow, AuditBaselineRow, AuditReport, AuditServerRow, PathRow};
+pub use audit::{
+    AUDIT_SCHEMA_ID, AuditAcceptedRow, AuditBaselineRow, AuditProfileRow, AuditReport, AuditRequirementRow,
+    AuditServerRow, PathRow,
+};
 pub use bench::{
     BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow, SecondRow, SettingRow,
 };

@@ -11,7 +11,7 @@ pub const PLUGIN_DIRECTORY: FactRule = FactRule {
     severity: Severity::Medium,
     references: &["MySQL manual: Making MySQL Secure Against Attackers"],
     explanation: "With FILE, or a fault of the server, a library is written there and loaded by CREATE FUNCTION: then statements run programs.",
-    remedy: "chown root and chmod 0755 on plugin_dir",
+    remedy: "chown root and chmod 0755 on plugin_dir (0555 where the server itself runs as root)",
     fact: &server::PLUGIN_DIR_WRITABLE,
     judge: |value| crate::verdicts::no(value, "the user of the server may write in plugin_dir"),
 };

@@ -71,9 +71,9 @@ impl Stage {
 pub struct Fix {
     stage: Stage,
     sql: Vec<String>,
-    /// A line of the `[mysqld]` group: what keeps it after a restart.
-    option_line: Option<String>,
-    /// The line alone does it, after a restart.
+    /// Lines of the `[mysqld]` group: what keeps it after a restart.
+    option_lines: Vec<String>,
+    /// The lines alone do it, after a restart.
     needs_restart: bool,
     command: Option<&'static str>,
     /// A command that does the same for nodes of an inventory.
@@ -87,7 +87,7 @@ impl Fix {
         Self {
             stage,
             sql: vec![],
-            option_line: None,
+            option_lines: vec![],
             needs_restart: false,
             command: None,
             or_command: None,
@@ -102,14 +102,22 @@ impl Fix {
     /// A variable that can be set while the server runs, and the line that keeps it.
     fn set(stage: Stage, name: &str, value: &str) -> Self {
         Self {
-            option_line: Some(format!("{name}={value}")),
+            option_lines: vec![format!("{name}={value}")],
             ..Self::sql(stage, [format!("SET GLOBAL {name} = {value}")])
         }
     }
 
     /// One that cannot.
     fn line(line: &str) -> Self {
-        Self { option_line: Some(line.to_owned()), needs_restart: true, ..Self::empty(Stage::OptionFile) }
+        Self::lines(&[line])
+    }
+
+    fn lines(lines: &[&str]) -> Self {
+        Self {
+            option_lines: lines.iter().map(|&line| line.to_owned()).collect(),
+            needs_restart: true,
+            ..Self::empty(Stage::OptionFile)
+        }
     }
 
     fn command(stage: Stage, command: &'static str) -> Self {
@@ -257,7 +265,9 @@ impl FixPlan {
                 }),
             }
         }
-        let Some(line) = &fix.option_line else { return };
+        if fix.option_lines.is_empty() {
+            return;
+        }
         let of = Some(server.name.clone());
         let is_same = |step: &&mut FixStep| step.server == of && step.stage == Stage::OptionFile;
         if !self.steps.iter().any(|step| step.server == of && step.stage == Stage::OptionFile) {
@@ -265,9 +275,11 @@ impl FixPlan {
         }
         let Some(step) = self.steps.iter_mut().find(is_same) else { return };
         step.mend(mends);
-        if !step.option_lines.contains(line) {
-            step.option_lines.push(line.clone());
-            step.to_fill.extend(to_fill(line));
+        for line in &fix.option_lines {
+            if !step.option_lines.contains(line) {
+                step.option_lines.push(line.clone());
+                step.to_fill.extend(to_fill(line));
+            }
         }
         step.needs_restart |= fix.needs_restart;
         if fix.needs_restart {
@@ -302,7 +314,7 @@ impl FixStep {
 
 /// What stands in a text for somebody else to write: `<NEW_PASSWORD>`. Names of accounts may hold anything else.
 fn to_fill(text: &str) -> Option<String> {
-    ["<NEW_PASSWORD>", "<CLIENT_NETWORK>", "<DIRECTORY>", "<FILE>"]
+    ["<NEW_PASSWORD>", "<CLIENT_NETWORK>", "<DIRECTORY>", "<KEYS>", "<KEYS_PASSWORD>"]
         .iter()
         .find(|word| text.contains(*word))
         .map(|&word| word.to_owned())

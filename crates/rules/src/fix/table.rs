@@ -6,9 +6,17 @@ type FixOf = fn(&At<'_>) -> Option<Fix>;
 
 /// In the order of the ids. `None`: this finding is mended by hand, though others of the rule are not.
 pub const FIXES: &[(&str, FixOf)] = &[
+    ("SL1122", |_| Some(Fix::command(Stage::OfferTls, "sealion rotate clients"))),
+    ("SL1123", |_| Some(Fix::command(Stage::OfferTls, "sealion rotate clients"))),
+    ("SL1124", |_| Some(Fix::command(Stage::OfferTls, "sealion enable clients"))),
+    ("SL1125", |at| {
+        // Names of one's own are a decision; a certificate that nobody has issued gets those of the inventory.
+        at.fails.contains("SL1124").then(|| Fix::command(Stage::OfferTls, "sealion enable clients"))
+    }),
     ("SL2001", |_| Some(Fix::command(Stage::OfferTls, "sealion enable clients"))),
     ("SL2002", |_| Some(require_tls())),
     ("SL2003", |_| Some(Fix::command(Stage::OfferTls, "sealion rotate clients"))),
+    ("SL2010", |_| Some(Fix::command(Stage::OfferTls, "sealion enable clients"))),
     // X Protocol follows it too.
     ("SL2015", |_| Some(require_tls())),
     ("SL2017", |_| Some(Fix::line("tls_version=TLSv1.2,TLSv1.3"))),
@@ -105,10 +113,63 @@ pub const FIXES: &[(&str, FixOf)] = &[
     ("SL3014", |_| Some(Fix::command(Stage::Channels, "sealion enable replication"))),
     ("SL3302", |_| Some(of_plugin(Stage::Channels, &[], "group_replication_recovery_use_ssl", "ON"))),
     ("SL3307", |_| Some(of_plugin(Stage::Channels, &[], "group_replication_recovery_get_public_key", "OFF"))),
+    ("SL4001", |at| {
+        // Of MySQL: table by table.
+        at.is_mariadb.then_some(())?;
+        at_rest(at, Fix::lines(&["innodb_encrypt_tables=FORCE", "innodb_encryption_threads=4"]))
+    }),
+    ("SL4003", |at| {
+        at_rest(
+            at,
+            if at.is_mariadb {
+                Fix::line("innodb_encrypt_tables=FORCE")
+            } else {
+                Fix::set(Stage::Settings, "default_table_encryption", "ON")
+            },
+        )
+    }),
+    ("SL4004", |at| {
+        at_rest(
+            at,
+            if at.is_mariadb {
+                Fix::line("innodb_encrypt_log=ON")
+            } else {
+                Fix::set(Stage::Settings, "innodb_redo_log_encrypt", "ON")
+            },
+        )
+    }),
+    ("SL4005", |at| at_rest(at, Fix::set(Stage::Settings, "innodb_undo_log_encrypt", "ON"))),
+    ("SL4006", |at| {
+        at_rest(
+            at,
+            if at.is_mariadb {
+                Fix::line("encrypt_binlog=ON")
+            } else {
+                Fix::set(Stage::Settings, "binlog_encryption", "ON")
+            },
+        )
+    }),
+    ("SL4008", |at| at_rest(at, Fix::line("encrypt_tmp_files=ON"))),
+    ("SL4010", |at| at_rest(at, Fix::line("aria_encrypt_tables=ON"))),
     ("SL4011", |_| Some(Fix::set(Stage::Settings, "innodb_encryption_threads", "4"))),
+    ("SL4014", |at| at_rest(at, Fix::line("encrypt_tmp_disk_tables=ON"))),
     ("SL4015", |_| Some(Fix::set(Stage::Settings, "innodb_encryption_rotate_key_age", "1"))),
     ("SL4016", |_| Some(Fix::set(Stage::Settings, "table_encryption_privilege_check", "ON"))),
+    ("SL4018", |at| at_rest(at, Fix::line("innodb_encrypt_temporary_tables=ON"))),
     ("SL4019", |_| Some(Fix::set(Stage::Settings, "innodb_file_per_table", "ON"))),
+    ("SL4101", |at| {
+        // A keyring of MySQL is a file beside its program.
+        at.is_mariadb.then_some(())?;
+        Some(
+            Fix::lines(&[
+                "plugin_load_add=file_key_management",
+                "file_key_management_filename=<KEYS>",
+                "file_key_management_filekey=FILE:<KEYS_PASSWORD>",
+                "file_key_management_encryption_algorithm=AES_CTR",
+            ])
+            .decide("make the two files first (sealion explain SL4104), and keep a copy off this machine: without them nobody reads the data"),
+        )
+    }),
     ("SL4201", |_| Some(Fix::set(Stage::Logs, "general_log", "OFF"))),
     ("SL4202", |_| Some(Fix::set(Stage::Logs, "log_raw", "OFF"))),
     ("SL4205", |at| {
@@ -120,6 +181,15 @@ pub const FIXES: &[(&str, FixOf)] = &[
             Fix::set(Stage::Logs, "binlog_format", "ROW")
                 .decide("replicas must be able to read rows; sessions that are open keep their format"),
         )
+    }),
+    ("SL4207", |_| {
+        let off = "UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' WHERE NAME LIKE 'events\\_statements\\_history%'";
+        Some(Fix {
+            option_lines: ["history", "history_long"]
+                .map(|name| format!("performance_schema_consumer_events_statements_{name}=OFF"))
+                .to_vec(),
+            ..Fix::sql(Stage::Logs, [off.to_owned()])
+        })
     }),
     ("SL4208", |_| {
         Some(Fix {
@@ -149,7 +219,12 @@ const STRONG_CIPHERS: &str = "ssl_cipher=ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA
 fn of_plugin(stage: Stage, before: &[&str], name: &str, value: &str) -> Fix {
     let set = format!("SET GLOBAL {name} = {value}");
     let statements = before.iter().map(|&sql| sql.to_owned()).chain([set]);
-    Fix { option_line: Some(format!("loose_{name}={value}")), ..Fix::sql(stage, statements) }
+    Fix { option_lines: vec![format!("loose_{name}={value}")], ..Fix::sql(stage, statements) }
+}
+
+/// Of MariaDB the key provider comes with the same restart; MySQL's has to be there before.
+fn at_rest(at: &At<'_>, fix: Fix) -> Option<Fix> {
+    (at.is_mariadb || !at.fails.contains("SL4101")).then_some(fix)
 }
 
 fn require_tls() -> Fix {

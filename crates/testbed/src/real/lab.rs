@@ -57,6 +57,8 @@ impl LabSpec {
     /// Galera (n1 to n3) with a replica of n1 (n4), MySQL (n5, n6) and MariaDB (n7, n8), each a host, reached by ssh.
     pub const ESTATE: Self = Self { words: &["estate", "--hosts"], nodes: 8 };
     pub const MARIADB: Self = Self { words: &["mariadb"], nodes: 1 };
+    /// A source that has no replica.
+    pub const MYSQL: Self = Self { words: &["replicas", "--server", "mysql", "--nodes", "1"], nodes: 1 };
 }
 
 pub struct RealLab {
@@ -73,6 +75,11 @@ pub struct RealLab {
 
 impl RealLab {
     pub fn up(spec: LabSpec) -> Self {
+        Self::up_with(spec, &[])
+    }
+
+    /// With more in the environment of its start.
+    pub fn up_with(spec: LabSpec, environment: &[(&str, &str)]) -> Self {
         need_servers();
         let home = short_dir();
         let dir = home.path().join("l");
@@ -87,7 +94,7 @@ impl RealLab {
             history: RefCell::default(),
         };
         let mut command = lab.command(&["lab", "up"]);
-        command.args(spec.words);
+        command.args(spec.words).envs(environment.iter().copied());
         if lab.has_hosts {
             command.args(QUICK.iter().flat_map(|option| ["--provider-option", option]));
         }

@@ -13,6 +13,7 @@ use crate::lab_audit_disguises::{
     DISGUISED, DISGUISED_MARIADB, DISGUISED_MYSQL, DISGUISES, EMPTY_IS_NULL, INIT_CONNECT, MODES,
 };
 use crate::lab_audit_host::{BY_HOST, GALERA_FAILS, OwnLeaf, close, plugins};
+use crate::lab_audit_kept::is_as_kept;
 use crate::lab_audit_plan::{is_followed, waits_for_cleartext};
 
 /// `lab::namespace::NOT_LOOPBACK`
@@ -256,7 +257,11 @@ pub struct Audited(Value);
 
 impl Audited {
     pub fn of(said: &ProgramOutput) -> Self {
-        Self(said.json())
+        Self::of_json(said.json())
+    }
+
+    pub fn of_json(seen: Value) -> Self {
+        Self(seen)
     }
 
     pub fn findings(&self) -> impl Iterator<Item = (&str, &str, &str, &str)> {
@@ -357,6 +362,8 @@ fn privileges(lab: &RealLab, server: &Bundled, flavour: &str) {
     for sql in [create.as_str()].into_iter().chain(statements.filter(|sql| !sql.is_empty())) {
         root.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
+    // Before both: it is one of the things that are told.
+    root.execute("SET GLOBAL log_output = 'TABLE', GLOBAL general_log = ON").unwrap();
     let seen = audit_with(lab, server, "nothing", &words);
     let lacking: Vec<_> = seen.findings().filter(|one| one.1 == "unknown" && one.3.contains(LACKS)).collect();
     for rule in [
@@ -370,10 +377,99 @@ fn privileges(lab: &RealLab, server: &Bundled, flavour: &str) {
         let passed = seen.findings().any(|one| one.0 == rule && one.1 == "pass");
         assert!(!passed, "{rule} passes for an account that sees nothing");
     }
-    let seen = audit_with(lab, server, "sealion_audit", &words);
-    let lacking: Vec<_> = seen.findings().filter(|one| one.3.contains(LACKS)).collect();
+    let all = audit_with(lab, server, "sealion_audit", &words);
+    root.execute("SET GLOBAL general_log = OFF, GLOBAL log_output = 'FILE'").unwrap();
+    let lacking: Vec<_> = all.findings().filter(|one| one.3.contains(LACKS)).collect();
     assert!(lacking.is_empty(), "{lacking:#?}");
-    seen.passes(["SL2204", "SL2223", "SL2226", "SL3011"]);
+    all.passes(["SL2204", "SL2223", "SL2226", "SL3011"]);
+    blind_is_told_nothing_else(&seen, &all);
+    only_the_allowed_is_sent(&mut root, flavour);
+}
+
+/// Of every rule: what an account without a privilege is told as pass or fail, one that has what it needs is told as well; and what it is
+/// not told it is told to lack a privilege for.
+#[track_caller]
+fn blind_is_told_nothing_else(blind: &Audited, all: &Audited) {
+    // Each is connected as itself, and has its own account.
+    let is_own =
+        |one: &(&str, &str, &str, &str)| one.2.contains("nothing") || one.2.contains("sealion_audit");
+    let is_word = |one: &(&str, &str, &str, &str)| one.1 != "unknown" && !is_own(one);
+    let said = |of: &Audited| -> std::collections::BTreeSet<[String; 3]> {
+        of.findings().filter(is_word).map(|one| [one.0, one.1, one.2].map(str::to_owned)).collect()
+    };
+    let (blind_said, all_said) = (said(blind), said(all));
+    let invented: Vec<_> = blind_said.difference(&all_said).collect();
+    assert!(invented.is_empty(), "an account that sees nothing is told: {invented:#?}");
+    let mut rules = std::collections::BTreeSet::new();
+    let mut silent = Vec::new();
+    for [rule, verdict, subject] in all_said.difference(&blind_said) {
+        rules.insert(rule.clone());
+        let is_told =
+            blind.findings().any(|one| one.0 == rule && one.1 == "unknown" && one.3.contains(LACKS));
+        if !is_told {
+            let told: Vec<_> = blind.findings().filter(|one| one.0 == rule).collect();
+            silent.push(format!("{rule} {subject} is {verdict}; without a privilege: {told:?}"));
+        }
+    }
+    assert!(silent.is_empty(), "{silent:#?}");
+    eprintln!("{} rules rest on a privilege, and each says so: {rules:?}", rules.len());
+    assert!(rules.len() > 40, "{rules:?}");
+}
+
+/// From where an audit reads, by the server's own log: tables of the server, none of which holds a row of an application.
+const READS: &[&str] = &["information_schema.", "performance_schema.", "mysql."];
+/// What else an audit sends.
+const SENDS: &[&str] = &["SHOW ", "SET SESSION ", "SET NAMES "];
+/// What would wait for somebody, or hold somebody up.
+const NEVER: &[&str] = &[
+    " FOR UPDATE",
+    " LOCK IN",
+    " FOR SHARE",
+    " INTO ",
+    "LOCK ",
+    "SLEEP(",
+    "GET_LOCK",
+    "FLUSH",
+    "LOAD_FILE",
+    "BENCHMARK(",
+];
+
+/// Nothing else than reads of the server's own tables is sent, by what the server has written down.
+#[track_caller]
+fn only_the_allowed_is_sent(root: &mut Client, flavour: &str) {
+    let log = "SELECT CONVERT(argument USING utf8mb4) AS sent FROM mysql.general_log \
+               WHERE user_host LIKE '%sealion_audit%' AND command_type IN ('Query', 'Prepare', 'Execute')";
+    let rows = root.query(log).unwrap();
+    let of_server = INIT_CONNECT.split('\'').nth(1).unwrap();
+    let sent = rows.iter().map(|row| row.text("sent").unwrap().into_owned());
+    let sent: Vec<String> = sent.filter(|statement| statement != of_server).collect();
+    assert!(sent.len() > 20, "{sent:#?}");
+    let mut not_allowed = Vec::new();
+    for statement in &sent {
+        let upper = statement.to_ascii_uppercase();
+        // Behind each FROM and JOIN stands a table, or a query in brackets.
+        let mut words = upper.split_whitespace().peekable();
+        let mut tables = Vec::new();
+        while let Some(word) = words.next() {
+            if ["FROM", "JOIN"].contains(&word) && !upper.starts_with("SHOW ") {
+                tables.extend(words.peek().copied());
+            }
+        }
+        let is_read = |table: &&str| {
+            table.starts_with('(')
+                || READS.iter().any(|schema| table.starts_with(&schema.to_ascii_uppercase()))
+        };
+        // Without a table it is a function or a variable.
+        let is_select =
+            (upper.starts_with("SELECT ") || upper.starts_with("WITH ")) && tables.iter().all(is_read);
+        let is_sent = SENDS.iter().any(|begin| upper.starts_with(&begin.to_ascii_uppercase()));
+        let is_never = NEVER.iter().any(|word| upper.contains(word));
+        if is_never || !(is_select || (is_sent && tables.is_empty())) {
+            not_allowed.push(statement);
+        }
+    }
+    assert!(not_allowed.is_empty(), "{not_allowed:#?}");
+    eprintln!("{flavour}: {} statements were sent, and each is allowed", sent.len());
 }
 
 /// Every path has one word, and none is called protected where a finding speaks against it.
@@ -603,6 +699,7 @@ fn each_rule_fails_and_passes_on_mariadb() {
         "GRANT FILE ON *.* TO PUBLIC",
         "CREATE USER upper@'%' IDENTIFIED VIA ED25519 USING PASSWORD('x')",
         "CREATE USER pamup@'%' IDENTIFIED VIA PAM",
+        "CREATE USER anycert@'10.99.0.1' IDENTIFIED BY 'x' REQUIRE X509",
         "CREATE USER ciph@'10.99.0.1' IDENTIFIED BY 'x' REQUIRE CIPHER 'AES128-SHA'",
         "GRANT CREATE USER ON *.* TO ciph@'10.99.0.1'",
         "CREATE USER setu@'%' IDENTIFIED BY 'x'",
@@ -705,7 +802,7 @@ fn each_rule_fails_and_passes_on_mariadb() {
         "INSTALL SONAME 'auth_ed25519'",
         "INSTALL SONAME 'auth_pam_v1'",
         "CREATE USER app@'10.99.%' IDENTIFIED VIA ed25519 USING PASSWORD('a Long 1 password!') REQUIRE SSL",
-        "CREATE USER boss@'10.99.0.1' IDENTIFIED VIA ed25519 USING PASSWORD('a Long 1 password!') REQUIRE X509",
+        "CREATE USER boss@'10.99.0.1' IDENTIFIED VIA ed25519 USING PASSWORD('a Long 1 password!') REQUIRE SUBJECT '/CN=boss'",
         "GRANT SUPER ON *.* TO boss@'10.99.0.1'",
         "CREATE USER rep@'10.99.%' IDENTIFIED VIA ed25519 USING PASSWORD('a Long 1 password!') REQUIRE SSL",
         "GRANT REPLICATION SLAVE ON *.* TO rep@'10.99.%'",
@@ -733,12 +830,13 @@ fn each_rule_fails_and_passes_on_mariadb() {
             ("binary log", "configured-only"),
         ],
     );
-    let only_elsewhere = ["SL2012", "SL2021"];
+    let only_elsewhere = ["SL2021"];
     let failing = MARIADB_FAILS.iter().chain(WITHOUT_TLS).chain(PLAIN_MARIADB).chain(WITHOUT_ACCOUNTS);
     let failing = failing.map(|(rule, _)| *rule);
     // No replica is connected there.
     let of_sessions = ["SL2107", "SL2109"];
     seen.passes(failing.filter(|rule| !only_elsewhere.contains(rule) && !of_sessions.contains(rule)));
+    is_as_kept("hardened-mariadb", &seen);
     root(&good).execute(INIT_CONNECT).unwrap();
     privileges(&lab, &good, "mariadb");
 
@@ -799,6 +897,7 @@ fn each_rule_fails_and_passes_on_mysql() {
     bad.run(ROUTINES_AND_TABLES);
     bad.run(DISGUISES);
     bad.run(&[
+        "CREATE USER anycert@'10.99.0.1' IDENTIFIED BY 'x' REQUIRE X509",
         "CREATE ROLE everybody",
         "GRANT FILE ON *.* TO everybody",
         "SET GLOBAL mandatory_roles = '`everybody`@`%`'",
@@ -877,7 +976,7 @@ fn each_rule_fails_and_passes_on_mysql() {
         "INSTALL COMPONENT 'file://component_validate_password'",
         "INSTALL COMPONENT 'file://component_connection_control'",
         "CREATE USER app@'10.99.%' IDENTIFIED BY 'a Long 1 password!' REQUIRE SSL",
-        "CREATE USER boss@'10.99.0.1' IDENTIFIED BY 'a Long 1 password!' REQUIRE X509",
+        "CREATE USER boss@'10.99.0.1' IDENTIFIED BY 'a Long 1 password!' REQUIRE SUBJECT '/CN=boss'",
         "GRANT SUPER ON *.* TO boss@'10.99.0.1'",
         "CREATE USER rep@'10.99.%' IDENTIFIED BY 'a Long 1 password!' REQUIRE SSL",
         "GRANT REPLICATION SLAVE ON *.* TO rep@'10.99.%'",
@@ -896,10 +995,11 @@ fn each_rule_fails_and_passes_on_mysql() {
     let _held = hold(&lab, &good, "app", NETWORK, &["--ssl", &with_password]);
     let seen = audit_with(&lab, &good, "root", &password(&lab));
     map(&seen.0, &[("clients", "configured-only"), ("from its replication source", "configured-only")]);
-    let elsewhere = ["SL2012", "SL2021", "SL2107", "SL2109"];
+    let elsewhere = ["SL2021", "SL2107", "SL2109"];
     let failing = MYSQL_FAILS.iter().chain(WITHOUT_TLS).chain(PLAIN_MYSQL).chain(WITHOUT_ACCOUNTS);
     let failing = failing.map(|(rule, _)| *rule);
     seen.passes(failing.filter(|rule| !elsewhere.contains(rule)));
+    is_as_kept("hardened-mysql", &seen);
     root(&good).execute(INIT_CONNECT).unwrap();
     privileges(&lab, &good, "mysql");
 }

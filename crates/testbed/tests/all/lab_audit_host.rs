@@ -12,6 +12,7 @@ use testbed::real::{LabSpec, Program, RealLab, lab_slot, wait_for};
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 use crate::lab_audit::{Audited, Expected, audit_with};
+use crate::lab_audit_kept::is_as_kept;
 
 const UP: Duration = Duration::from_secs(60);
 
@@ -317,5 +318,7 @@ fn each_rule_about_galera_fails_and_passes() {
     }
     let lab = RealLab::up(LabSpec::SEALED);
     lab.now("sealed nodes");
-    audit_all(&lab).passes(GALERA_FAILS.iter().map(|(id, _)| *id).chain(["SL1125"]));
+    let seen = audit_all(&lab);
+    is_as_kept("sealed-galera", &seen);
+    seen.passes(GALERA_FAILS.iter().map(|(id, _)| *id).chain(["SL1125"]));
 }

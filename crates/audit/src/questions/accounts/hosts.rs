@@ -50,6 +50,15 @@ pub fn from(host: &str) -> Option<&'static str> {
     Some(if fixed < 2 { "any" } else { "named" })
 }
 
+/// Whether only a name server could tell who comes from there.
+///
+/// Source: `hostname_requires_resolving` in sql_acl.cc of both servers: `:` is of an IPv6 address, `%` and `_` of a pattern, `/` of a network.
+pub fn is_name(host: &str) -> bool {
+    !host.eq_ignore_ascii_case("localhost")
+        && !host.contains([':', '%', '_', '/'])
+        && host.chars().any(|c| !c.is_ascii_digit() && c != '.')
+}
+
 /// `10.1.0.0/255.255.0.0` and `10.1.0.0/16`.
 fn network(host: &str) -> Option<(IpAddr, u32)> {
     let (address, mask) = host.split_once('/')?;
@@ -178,6 +187,24 @@ mod tests {
             ("db/1", None),
         ] {
             assert_eq!(from(host), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_what_a_server_looks_up() {
+        for (host, expected) in [
+            ("db.example.com", true),
+            ("vm", true),
+            ("12.ab", true),
+            ("localhost", false),
+            ("10.0.0.1", false),
+            ("10.0.%", false),
+            ("%.example.com", false),
+            ("::1", false),
+            ("10.0.0.0/16", false),
+            ("", false),
+        ] {
+            assert_eq!(is_name(host), expected, "{host}");
         }
     }
 

@@ -43,7 +43,7 @@ pub fn accounts(asking: &mut Asking<'_>) -> Result<Result<Accounts, String>, Ref
          JSON_CONTAINS(JSON_EXTRACT(g.Priv, '$.auth_or[*].authentication_string'), '\"\"') AS other_empty, \
          JSON_SEARCH(g.Priv, 'one', '*%', NULL, '$.authentication_string') IS NOT NULL AS has_native_hash, \
          JSON_SEARCH(g.Priv, 'one', '*%', NULL, '$.auth_or[*].authentication_string') IS NOT NULL \
-         AS other_native_hash, {} \
+         AS other_native_hash, u.x509_subject <> '' AS names_subject, {} \
          FROM mysql.user u JOIN mysql.global_priv g ON g.Host = u.Host AND g.User = u.User",
         columns.join(", ")
     );
@@ -101,6 +101,7 @@ pub fn accounts(asking: &mut Asking<'_>) -> Result<Result<Accounts, String>, Ref
                 "SPECIFIED" if is("names_nobody") => "ANY".into(),
                 other => other.to_owned(),
             },
+            names_subject: is("names_subject"),
             plugins,
             no_password,
             weak_alternative,
@@ -139,10 +140,19 @@ mod tests {
     #[test]
     fn an_account_is_read_as_it_logs_in() {
         // Host, User, is_role, ssl_type, plugin, names_nobody, bits, is_ed25519_of_nothing, locked, first_plugin,
-        // is_empty, is_short, alternatives, other_plugins, other_empty, has_native_hash, other_native_hash
+        // is_empty, is_short, alternatives, other_plugins, other_empty, has_native_hash, other_native_hash, names_subject
         let row = |user, ssl_type, names_nobody, bits, ed, first| {
             let head = [Some("%"), Some(user), Some("N"), Some(ssl_type), Some("")];
-            let tail = [Some("0"), Some("0"), None, None, None, Some("0"), Some("0")];
+            let tail = [
+                Some("0"),
+                Some("0"),
+                None,
+                None,
+                None,
+                Some("0"),
+                Some("0"),
+                Some(if user == "subject" { "1" } else { "0" }),
+            ];
             [&head[..], &[Some(names_nobody), Some(bits), Some(ed), None, Some(first)], &tail].concat()
         };
         let rows = [

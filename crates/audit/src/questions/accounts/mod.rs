@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::account::{quoted, subject};
 use model::{Fact, Value, facts};
-use server::{Capabilities, Flavour};
+use server::{Capabilities, Flavour, NodeView};
 
 use crate::Question;
 use crate::ask::Refusal;
 use crate::asking::{Administrator, Asking};
 use crate::grant::Grant;
+use crate::questions::settings::any_in_use;
 
 const FACTS: &[&Fact] = &[
     &facts::account::ACCOUNT_KIND,
@@ -30,6 +31,7 @@ const FACTS: &[&Fact] = &[
     &facts::account::ACCOUNT_OBJECTS,
     &facts::account::ACCOUNT_IS_OURS,
     &facts::account::ACCOUNT_PROXY_OF,
+    &facts::server::CLIENT_CERTIFICATES_UNNAMED,
 ];
 /// Those that rest on more than the table of accounts.
 const OF_PRIVILEGES: &[&Fact] = &[
@@ -57,6 +59,8 @@ struct Account {
     is_locked: bool,
     /// `''`, `ANY`, `X509`, `SPECIFIED`.
     ssl_type: String,
+    /// Only a certificate with one subject will do.
+    names_subject: bool,
     /// Each is enough; the empty name is MariaDB's native password.
     plugins: Vec<String>,
     no_password: NoPassword,
@@ -102,10 +106,14 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
             return Ok(());
         }
     };
+    let unnamed = certificates_unnamed(asking.view, &accounts);
+    asking.note(&facts::server::CLIENT_CERTIFICATES_UNNAMED, unnamed, how);
     let active = active_plugins(asking)?;
     let privileges = privileges::read(asking, &accounts)?;
     let ours = asking.rights.account.clone();
     let requires = asking.view.requires_secure_transport();
+    // Seen on MariaDB 10.11.19: such an account is not loaded, and no statement reaches it: ALTER USER fails with error 1396.
+    let looks_up_no_names = asking.view.variable("skip_name_resolve") == Some("ON");
     let proxied = proxies(asking, &accounts)?;
     let administrators = privileges.as_ref().ok().map(|privileges| {
         let administers = |name: &Name| administers(privileges, name);
@@ -129,7 +137,11 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     for ((user, host), account) in &accounts {
         let account_name = quoted(user, host);
         let of = subject(server, &account_name);
-        let can_log_in = can_log_in(account, active.as_ref());
+        let can_log_in = if looks_up_no_names && hosts::is_name(host) {
+            Value::Bool(false)
+        } else {
+            can_log_in(account, active.as_ref())
+        };
         // MySQL stores a role as an account that is locked.
         let is_granted =
             || privileges.as_ref().is_ok_and(|all| all.roles.contains(&(user.clone(), host.clone())));
@@ -197,6 +209,26 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     }
     asking.administrators = administrators;
     Ok(())
+}
+
+/// With a revocation list the server itself knows what it must not take.
+fn certificates_unnamed(view: &NodeView, accounts: &Accounts) -> Value {
+    let takes_any = |account: &Account| {
+        !account.is_role
+            && !account.is_locked
+            && ["X509", "SPECIFIED"].contains(&account.ssl_type.as_str())
+            && !account.names_subject
+    };
+    let found: BTreeSet<String> = accounts
+        .iter()
+        .filter(|(_, account)| takes_any(account))
+        .map(|((user, host), _)| quoted(user, host))
+        .collect();
+    match (found.is_empty(), any_in_use(view, ["ssl_crl", "ssl_crlpath"])) {
+        (true, _) | (_, Value::Bool(true)) => Value::Absent,
+        (false, unknown @ Value::Unknown(_)) => unknown,
+        (false, _) => some(&found),
+    }
 }
 
 fn administers(privileges: &privileges::Privileges, name: &Name) -> bool {

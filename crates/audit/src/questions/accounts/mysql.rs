@@ -11,7 +11,7 @@ use super::{Account, Accounts, NoPassword};
 
 pub const HOW: &str = "SELECT Host, User, ssl_type, plugin, account_locked FROM mysql.user";
 const TABLE: &str = "mysql.user";
-const OF_LOGIN: [&str; 5] = ["Host", "User", "ssl_type", "plugin", "account_locked"];
+const OF_LOGIN: [&str; 6] = ["Host", "User", "ssl_type", "x509_subject", "plugin", "account_locked"];
 /// Accounts with these and nothing in the column log in with an empty password.
 const WITH_PASSWORD: [&str; 3] = ["caching_sha2_password", "sha256_password", "mysql_native_password"];
 
@@ -44,6 +44,7 @@ pub fn accounts(asking: &mut Asking<'_>) -> Result<Result<Accounts, String>, Ref
             is_role: false,
             is_locked: text("account_locked") == "Y",
             ssl_type: text("ssl_type"),
+            names_subject: !text("x509_subject").is_empty(),
             plugins: vec![text("plugin").to_ascii_lowercase()],
             no_password: NoPassword::No,
             weak_alternative: None,
