@@ -1,4 +1,4 @@
-//! What speaks for an injection in the shape of a statement. A hit is rare in honest traffic; that there is none does not say that nothing was injected: a
+//! What speaks for an injection in a statement: in the shape that its digest keeps ([`signs`]), and in its text ([`signs_in_text`]). A hit is rare in honest traffic; that there is none does not say that nothing was injected: a
 //! value that ends early looks like the statement it came from.
 //!
 //! # Source
