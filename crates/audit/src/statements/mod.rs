@@ -338,7 +338,12 @@ fn has_inference(all: &[Token<'_>]) -> bool {
     };
     let of_a_part =
         |behind: &[Token<'_>]| calls(behind.get(..2).unwrap_or_default(), &PARTS).next().is_some();
-    calls(all, &["ASCII", "ORD"]).any(|behind| of_a_part(behind) && behind.get(2..).is_some_and(asks))
+    // Tools wrap what they ask for: `ORD(MID((IFNULL(CAST(CURRENT_USER() AS NCHAR), …`.
+    let asks_within = |behind: &[Token<'_>]| {
+        let inner = arguments(behind);
+        (0..inner.len()).any(|at| inner.get(at..).is_some_and(asks))
+    };
+    calls(all, &["ASCII", "ORD"]).any(|behind| of_a_part(behind) && behind.get(2..).is_some_and(asks_within))
         || calls(all, &PARTS).any(asks)
         || all.windows(4).any(|four| {
             four[0].is_one_of(&["RLIKE", "REGEXP"])
@@ -398,6 +403,10 @@ mod tests {
             ),
             ("SELECT * FROM `t` WHERE `id` = ? AND SUBSTRING ( VERSION ( ) , ?, ... ) = ?", Sign::Inference),
             (
+                "SELECT * FROM `t` WHERE `id` = ? AND ORD ( SUBSTRING ( ( `IFNULL` ( CAST ( CURRENT_USER ( ) AS NCHARACTER ) , ? ) ) , ?, ... ) ) > ?",
+                Sign::Inference,
+            ),
+            (
                 "SELECT * FROM `t` WHERE `id` = ? RLIKE ( SELECT CASE WHEN ? THEN ? ELSE ? END )",
                 Sign::Inference,
             ),
@@ -422,6 +431,7 @@ mod tests {
             "SELECT `SLEEP` ( ? ) AS `x` ",
             "SELECT `a` , SUBSTRING ( `name` , ?, ... ) FROM `t`",
             "SELECT `extractvalue` ( `doc` , ? ) FROM `t`",
+            "SELECT ASCII ( SUBSTRING ( IFNULL ( `name` , ? ) , ?, ... ) ) , ( SELECT ? ) FROM `t`",
             "SELECT * FROM `t` ORDER BY `RAND` ( ) LIMIT ?",
             "SELECT FLOOR ( RAND ( ) * ? )",
             "SELECT `table_name` FROM `information_schema` . `tables` WHERE `table_schema` = ?",

@@ -274,7 +274,7 @@ impl Stage {
             "--flush-session",
             "--dbms=mysql",
             // What asks for a second statement comes later.
-            if letter == "S" { "--level=3" } else { "--level=1" },
+            if letter == "S" { "--level=2" } else { "--level=1" },
             "--risk=1",
             "--time-sec=1",
             "--disable-coloring",
