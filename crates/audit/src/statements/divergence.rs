@@ -54,7 +54,7 @@ fn start(words: &[Token<'_>]) -> String {
 fn diverges(rare: &[Token<'_>], known: &[Token<'_>]) -> bool {
     let same = rare.iter().zip(known).take_while(|(one, other)| one == other).count();
     (WORDS_MIN..=same).any(|at| {
-        let is_behind_value = matches!(known.get(at - 1), Some(Token::Literal) | Some(&CLOSE));
+        let is_behind_value = known.get(at - 1).is_some_and(|token| [Token::Literal, CLOSE].contains(token));
         is_behind_value
             && is_no_value(rare.get(at..).unwrap_or_default())
             && !is_no_value(known.get(at..).unwrap_or_default())

@@ -116,18 +116,17 @@ fn read_with(source: &str, has_escapes: bool) -> Text<'_> {
                     length
                 }
             }
-            one => match COMPARISONS.iter().find(|text| rest.starts_with(**text)) {
-                Some(comparison) => {
+            one => {
+                if let Some(comparison) = COMPARISONS.iter().find(|text| rest.starts_with(**text)) {
                     text.push(Token::Compares, Kind::Other, at, comparison.len());
                     comparison.len()
-                }
-                None => {
+                } else {
                     if let Ok(symbol) = u8::try_from(one) {
                         text.push(Token::Symbol(symbol), Kind::Other, at, 1);
                     }
                     one.len_utf8()
                 }
-            },
+            }
         };
         at += length.max(1);
     }
