@@ -30,8 +30,8 @@ pub enum Sign {
     Inference,
     /// Another statement in the same packet; of digests, only MariaDB's tell.
     Stacked,
-    /// A comment that cuts off what the application wrote behind a value, or that stands where a blank should; a quote that is not closed. Only the text
-    /// tells.
+    /// A comment that cuts off what the application wrote behind a value, or that stands where a blank should; a quote that is not closed, or stands in a
+    /// word. Only the text tells.
     Comment,
     /// A string that is spelled by the numbers of its characters. Only the text tells.
     Encoding,
@@ -109,7 +109,7 @@ fn has_comment_trick(read: &Text<'_>, is_cut: bool) -> bool {
         Comment::Line(said) => is_whole(*at) && cuts_off(said, *at == read.tokens.len()),
         Comment::Block => false,
     };
-    (read.is_open && !is_cut) || read.comments.iter().any(is_trick)
+    read.is_broken || (read.is_open && !is_cut) || read.comments.iter().any(is_trick)
 }
 
 /// What nobody hides in a comment for one kind of server: dumps do that with options and definers.
@@ -252,8 +252,24 @@ fn has_union(all: &[Token<'_>]) -> bool {
                     if name.eq_ignore_ascii_case("mysql") || name.eq_ignore_ascii_case("information_schema"))
         });
         let asks_server = first.is_function(&OF_THE_SERVER) && more.first() == Some(&&OPEN);
-        **first == Token::Literal || asks_server || reads_own
+        let is_of_values = **first == Token::Literal && !is_labelled(all, more);
+        is_of_values || asks_server || reads_own
     })
+}
+
+/// A report that says in a first column which part a row comes from, or that ends with a line of totals. `behind` stands behind the first value of the
+/// second part.
+fn is_labelled(all: &[Token<'_>], behind: &[&Token<'_>]) -> bool {
+    const TOTALS: [&str; 5] = ["SUM", "COUNT", "AVG", "MIN", "MAX"];
+    let labels_first = match all {
+        [select, Token::Literal, ..] => select.is("SELECT"),
+        [OPEN, select, Token::Literal, ..] => select.is("SELECT"),
+        _ => false,
+    };
+    let has_name = behind.first().is_some_and(|token| token.is("AS"));
+    let has_total = matches!(behind, [comma, total, open, ..]
+        if **comma == Token::Symbol(b',') && total.is_function(&TOTALS) && **open == OPEN);
+    labels_first || has_name || has_total
 }
 
 /// A check of a server's health sleeps too, and does nothing else.
@@ -424,6 +440,9 @@ mod tests {
             "SELECT * FROM `t` WHERE `a` = ? OR `b` = ? OR `c` IS NULL",
             "SELECT * FROM `t` WHERE `a` = ? OR ? < `b`",
             "SELECT `a` FROM `t` UNION ALL SELECT ?, NULL",
+            "SELECT ? , `a` FROM `t` WHERE `b` = ? UNION ALL SELECT ? , `a` FROM `u` WHERE `b` = ?",
+            "SELECT `a` , `b` FROM `t` WHERE `b` > ? UNION ALL SELECT ? AS `a` , `c` FROM `u`",
+            "SELECT `a` , `b` FROM `t` WHERE `b` > ? UNION ALL SELECT ? , SUM ( `b` ) FROM `t`",
             "SELECT `a` FROM `t` WHERE `x` = ? UNION ALL SELECT `b` FROM `u` WHERE `x` = ?",
             "( SELECT `a` FROM `t` WHERE `x` = `y` ) UNION ( SELECT `b` FROM `u` )",
             "SELECT SLEEP (?)",
@@ -460,6 +479,7 @@ mod tests {
             ("SELECT * FROM u WHERE id = 1 /*!50000UNION*/ /*!50000SELECT*/ 2", Sign::Comment),
             ("SELECT * FROM u WHERE id = 1 /*!UnIoN*/ SELECT 2", Sign::Comment),
             ("SELECT * FROM u WHERE name = 'O'Brien'", Sign::Comment),
+            ("SELECT * FROM u ORDER BY id' AND 1=1 AND 'a'='a", Sign::Comment),
             ("SELECT * FROM u WHERE name = ''\n-- ' AND pass=''\n ORDER BY id", Sign::Comment),
             ("SELECT CONCAT(0x7e, VERSION())", Sign::Encoding),
             ("SELECT * FROM t WHERE a = 1 AND 1=CONCAT_WS(0x3a,a,b)", Sign::Encoding),

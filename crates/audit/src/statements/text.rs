@@ -38,6 +38,8 @@ pub struct Text<'t> {
     pub comments: Vec<(usize, Comment<'t>)>,
     /// A quote is not closed.
     pub is_open: bool,
+    /// A string touches a word or a number, as where a value has brought a quote of its own.
+    pub is_broken: bool,
 }
 
 /// What can be read as no word is left out.
@@ -46,9 +48,9 @@ pub struct Text<'t> {
 pub fn read(source: &str) -> Text<'_> {
     let text = read_with(source, true);
     // Under NO_BACKSLASH_ESCAPES a backslash is a character as others are: who reads it the other way misses the end of `'C:\'`.
-    if text.is_open && source.contains('\\') {
+    if (text.is_open || text.is_broken) && source.contains('\\') {
         let other = read_with(source, false);
-        if !other.is_open {
+        if !other.is_open && !other.is_broken {
             return other;
         }
     }
@@ -66,6 +68,7 @@ fn read_with(source: &str, has_escapes: bool) -> Text<'_> {
                 let length = quoted(rest, first, has_escapes);
                 text.is_open |= length.is_none();
                 let length = length.unwrap_or(rest.len());
+                text.is_broken |= touches_word(&text, source, at, at + length);
                 text.literal(Kind::String, at, length);
                 length
             }
@@ -131,6 +134,72 @@ fn read_with(source: &str, has_escapes: bool) -> Text<'_> {
         at += length.max(1);
     }
     text
+}
+
+/// Words that somebody who saves blanks writes beside a string, and those that make one literal with it.
+const BESIDE_STRINGS: [&str; 44] = [
+    "AND",
+    "AS",
+    "ASC",
+    "BETWEEN",
+    "BINARY",
+    "BY",
+    "CHARSET",
+    "COLLATE",
+    "COMMENT",
+    "DATE",
+    "DEFAULT",
+    "DESC",
+    "DIV",
+    "ELSE",
+    "END",
+    "ESCAPE",
+    "FOR",
+    "FROM",
+    "GROUP",
+    "HAVING",
+    "IDENTIFIED",
+    "IN",
+    "INTERVAL",
+    "INTO",
+    "IS",
+    "LIKE",
+    "LIMIT",
+    "MOD",
+    "NAMES",
+    "NOT",
+    "ON",
+    "OR",
+    "ORDER",
+    "REGEXP",
+    "RLIKE",
+    "SELECT",
+    "SEPARATOR",
+    "THEN",
+    "TIME",
+    "TIMESTAMP",
+    "UNION",
+    "USING",
+    "WHEN",
+    "WHERE",
+];
+
+/// Whether the string between `from` and `to` touches a word on one of its sides that is none of those.
+fn touches_word(text: &Text<'_>, source: &str, from: usize, to: usize) -> bool {
+    let is_inner = |one: char| one.is_alphanumeric() || one == '_';
+    let is_known = |word: &str| BESIDE_STRINGS.iter().any(|one| word.eq_ignore_ascii_case(one));
+    let before = match (text.tokens.last(), text.spans.last()) {
+        (Some(Token::Word(word)), Some((_, end))) => {
+            *end == from && word.ends_with(is_inner) && !is_known(word)
+        }
+        (Some(Token::Literal), Some((_, end))) => {
+            *end == from && matches!(text.kinds.last(), Some(Kind::Number | Kind::Hex))
+        }
+        _ => false,
+    };
+    let rest = source.get(to..).unwrap_or_default();
+    let word = rest.get(..rest.find(|c: char| !is_inner(c)).unwrap_or(rest.len())).unwrap_or_default();
+    before || (!word.is_empty() && !is_known(word))
 }
 
 fn is_hex_digit(text: &str) -> bool {
@@ -202,7 +271,8 @@ impl<'t> Text<'t> {
         self.spans.get(number).and_then(|(from, to)| self.source.get(*from..*to)).unwrap_or_default()
     }
 
-    /// The statement without a value and without what its comments say. Behind a quote that is not closed values stand where words should: it ends there.
+    /// The statement without a value and without what its comments say. Where quotes are not what they seem, values stand in the place of words: it ends with
+    /// the first string there.
     pub fn shape(&self) -> String {
         let mut shape = String::new();
         let mut add = |word: &str| {
@@ -218,10 +288,13 @@ impl<'t> Text<'t> {
             }
             if *token == Token::Literal {
                 add("?");
-                if self.is_open && self.kinds.get(number) == Some(&Kind::String) {
+                if (self.is_open || self.is_broken) && self.kinds.get(number) == Some(&Kind::String) {
                     add("…");
                     return shape;
                 }
+            } else if matches!(token, Token::Name(name) if name.contains(|one: char| !is_of_name(one))) {
+                // No name of a table: an injection with an odd number of these quotes.
+                add("`…`");
             } else {
                 add(self.source.get(*from..*to).unwrap_or_default());
             }
@@ -231,6 +304,11 @@ impl<'t> Text<'t> {
         }
         shape
     }
+}
+
+/// As names of tables and columns have it.
+fn is_of_name(one: char) -> bool {
+    is_of_word(one) || [' ', '-', '.'].contains(&one)
 }
 
 impl Comment<'_> {
@@ -259,7 +337,9 @@ mod tests {
             // What stands behind the name is a value.
             ("SELECT * FROM t WHERE a='O'Brien'", "SELECT * FROM t WHERE a = ? …"),
             ("SELECT 'C:\\', 'x'", "SELECT ? , ?"),
-            ("SELECT `a``b", "SELECT `a``b"),
+            ("SELECT * FROM t WHERE a='O'Brien' OR 'x'", "SELECT * FROM t WHERE a = ? …"),
+            ("SELECT * FROM t WHERE id=1` WHERE 1=0x7e", "SELECT * FROM t WHERE id = ? `…`"),
+            ("SELECT `a b` FROM `t-1`.`u`", "SELECT `a b` FROM `t-1` . `u`"),
             ("", ""),
         ] {
             assert_eq!(read(text).shape(), shape, "{text}");
@@ -274,5 +354,27 @@ mod tests {
         assert!(!read(r"SELECT 'it\'s'").is_open);
         assert!(!read("SELECT 'a''b'").is_open);
         assert!(!read("SELECT 1 -- don't").is_open);
+    }
+
+    #[test]
+    fn a_string_beside_a_word_has_been_broken_by_a_quote_in_a_value() {
+        for text in [
+            "SELECT * FROM t WHERE a = 'O'Brien' OR 'x'",
+            "SELECT * FROM t ORDER BY price' AND SLEEP(1) AND 'a'='a",
+            "SELECT * FROM t WHERE id = 1' AND 1=1 AND 'a'='a",
+            "SELECT * FROM t WHERE a = ''x",
+        ] {
+            assert!(read(text).is_broken, "{text}");
+        }
+        for text in [
+            "SELECT * FROM t WHERE a='x'AND b LIKE'y'OR c IN('z')",
+            "CREATE USER 'a'@'b' IDENTIFIED BY'x'",
+            "SET @a='x', @'b'='y'",
+            "SELECT DATE'2026-11-26', N'a', _utf8'b', x'00', 'a' 'b', a->'$.x', a->>'$.y'",
+            "SELECT 'a' name, name 'b', 1 'c'",
+            "INSERT INTO t VALUES ('it''s','a\\'b')",
+        ] {
+            assert!(!read(text).is_broken, "{text}");
+        }
     }
 }

@@ -17,7 +17,7 @@ facts! {
     INFERENCE = "statement.inference", Found, [Audit => All];
     /// Statements behind which another one came in the same packet; of MySQL only its general log tells.
     STACKED = "statement.stacked", Found, [Audit => All];
-    /// Statements, of those whose text is kept, with a comment that cuts off or hides a part of them, or with a quote that is not closed.
+    /// Statements, of those whose text is kept, with a comment that cuts off or hides a part of them, or with a quote that is not closed or touches a word.
     COMMENT = "statement.comment", Found, [Audit => All];
     /// Statements, of those whose text is kept, that spell a string by the numbers of its characters.
     ENCODING = "statement.encoding", Found, [Audit => All];

@@ -22,6 +22,7 @@ pub const BY_TEXT: &[Expected] = &[
     ("SL2613", "'app_injected'@"),
 ];
 
+const MISSED_SHOWN_MAX: usize = 15;
 const SHOP_PORT: u16 = 18_080;
 /// Of each part; none takes a tenth of it.
 const PART: Duration = Duration::from_secs(240);
@@ -151,6 +152,7 @@ impl Stage {
         lab.now("a server that keeps texts of statements");
         let options = [
             "--performance-schema=ON",
+            "--performance-schema-consumer-events-statements-current=ON",
             "--performance-schema-consumer-events-statements-history=ON",
             "--performance-schema-consumer-events-statements-history-long=ON",
             "--performance-schema-events-statements-history-long-size=40000",
@@ -166,6 +168,11 @@ impl Stage {
             client.execute(&format!("GRANT ALL ON shop.* TO {user}@localhost")).unwrap();
         }
         client.execute("GRANT FILE ON *.* TO app_injected@localhost").unwrap();
+        client
+            .execute(
+                "GRANT SELECT, LOCK TABLES, SHOW VIEW, TRIGGER, EVENT, PROCESS ON *.* TO app_admin@localhost",
+            )
+            .unwrap();
         for sql in [
             "CREATE TABLE shop.product (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(100), price DECIMAL(10, 2), live INT DEFAULT 1)",
             "CREATE TABLE shop.member (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(100), password VARCHAR(100))",
@@ -338,14 +345,20 @@ fn review(kind: &Kind) {
         assert!(wrong.is_empty(), "{label}: false alarms: {wrong:#?}");
         missed.sort();
         missed.dedup();
-        eprintln!("{label}: {} statements, of which are not told: {missed:#?}", sent.len());
-        sent.iter().filter(|one| one.is_injected).count()
+        eprintln!(
+            "{label}: {} statements; {} shapes or more are not told, of which are {:#?}",
+            sent.len(),
+            missed.len(),
+            missed.iter().take(MISSED_SHOWN_MAX).collect::<Vec<_>>()
+        );
+        let injected = sent.iter().filter(|one| one.is_injected).count();
+        (injected, sent.len() - injected)
     };
 
     lab.now("honest traffic");
     stage.forget();
     let honest = stage.honest(kind.is_mariadb);
-    assert_eq!(count("honest traffic"), 0);
+    assert!(matches!(count("honest traffic"), (0, 1_000..)), "not all was kept");
     let seen = audit(lab, server, "root");
     assert_eq!(failing(&seen), BTreeMap::new(), "a false alarm");
     seen.passes(STRONG.into_iter().chain(["SL2612"]));
@@ -368,7 +381,7 @@ fn review(kind: &Kind) {
                 "{technique} has no success at {page}: {said}"
             );
         }
-        assert!(count(technique) > 0, "{technique} has sent nothing");
+        assert!(count(technique).0 > 0, "{technique} has sent nothing");
         let found = failing(&audit(lab, server, "root"));
         assert!(
             STRONG.iter().any(|rule| found.contains_key(*rule)),
@@ -386,7 +399,7 @@ fn review(kind: &Kind) {
     let values: Vec<String> = BY_HAND.iter().map(|(path, value)| format!("{path}?{value}")).collect();
     let words: Vec<&str> = ["-c", &visit].into_iter().chain(values.iter().map(String::as_str)).collect();
     python(lab, &words).finish(PART).exits(0);
-    assert!(count("by hand") >= BY_HAND.len(), "not all was sent");
+    assert!(count("by hand").0 >= BY_HAND.len(), "not all was sent");
     let seen = audit(lab, server, "root");
     seen.fails(&[
         ("SL2608", ""),

@@ -73,7 +73,7 @@ impl Hit {
         let begin: String = shape.chars().take(CHARS_MAX).collect();
         let cut = if begin.len() < shape.len() { "…" } else { "" };
         let seen = match &self.counted {
-            Some((count, last)) => format!("{count} times, last {last}"),
+            Some((count, last)) => format!("{}, last {last}", model::text::counted(*count, "time", "times")),
             None => format!("in {} kept", model::text::counted(self.texts, "text that is", "texts that are")),
         };
         format!("{begin}{cut} ({seen}{})", senders.clause(&self.senders))
