@@ -364,7 +364,8 @@ fn privileges(lab: &RealLab, server: &Bundled, flavour: &str) {
     let lacking: Vec<_> = seen.findings().filter(|one| one.1 == "unknown" && one.3.contains(LACKS)).collect();
     for rule in [
         "SL2101", "SL2103", "SL2107", "SL2201", "SL2204", "SL2214", "SL2216", "SL2223", "SL2226", "SL2704",
-        "SL2105", "SL2614", "SL2617", "SL2814", "SL3011", "SL4001", "SL4009", "SL4207",
+        "SL2105", "SL2601", "SL2609", "SL2610", "SL2611", "SL2612", "SL2613", "SL2614", "SL2617", "SL2814",
+        "SL3011", "SL4001", "SL4009", "SL4207",
     ] {
         assert!(
             lacking.iter().any(|one| one.0 == rule),

@@ -36,7 +36,7 @@ const TECHNIQUES: &[(&str, &str, &[&str])] = &[
     ("time-based blind", "T", &["string?value=lamp"]),
     ("inline query", "Q", &["column?value=name"]),
 ];
-/// What a person types into such pages: path, value, and whether a rule is known to see it.
+/// What a person types into such pages.
 const BY_HAND: &[(&str, &str)] = &[
     ("login", "admin'-- "),
     ("login", "admin'#"),
@@ -433,10 +433,10 @@ fn review(kind: &Kind) {
 
 #[test]
 fn injections_are_told_and_honest_traffic_is_not_on_mariadb() {
-    review(&Kind { bundle: "galera-10.11", is_mariadb: true, recall_min: (0.5, 0.5) });
+    review(&Kind { bundle: "galera-10.11", is_mariadb: true, recall_min: (0.79, 0.90) });
 }
 
 #[test]
 fn injections_are_told_and_honest_traffic_is_not_on_mysql() {
-    review(&Kind { bundle: "mysql-9.7", is_mariadb: false, recall_min: (0.5, 0.5) });
+    review(&Kind { bundle: "mysql-9.7", is_mariadb: false, recall_min: (0.71, 0.86) });
 }

@@ -151,12 +151,15 @@ fn general_log(asking: &mut Asking<'_>, texts: &mut Texts) -> Result<(), Refusal
     if asking.view.variable("general_log") != Some("ON") || !has("TABLE") || has("NONE") {
         return Ok(());
     }
-    // The table has no index: nobody waits long for one that has grown for years.
-    let (before, hint) = if asking.capabilities.flavour == Flavour::MariaDb {
-        ("SET STATEMENT max_statement_time = 5 FOR ", "")
+    // The table has no index: nobody waits long for one that has grown for years, nor reads it where that cannot be limited.
+    let (variable, before, hint) = if asking.capabilities.flavour == Flavour::MariaDb {
+        ("max_statement_time", "SET STATEMENT max_statement_time = 5 FOR ", "")
     } else {
-        ("", "/*+ MAX_EXECUTION_TIME(5000) */ ")
+        ("max_execution_time", "", "/*+ MAX_EXECUTION_TIME(5000) */ ")
     };
+    if asking.view.variable(variable).is_none() {
+        return Ok(());
+    }
     let sql = format!(
         "{before}SELECT {hint}user_host, LEFT(argument, {ENTRY_BYTES_MAX}), LENGTH(argument) > {ENTRY_BYTES_MAX} FROM mysql.general_log \
          WHERE command_type IN ('Query', 'Execute') AND thread_id <> CONNECTION_ID() ORDER BY event_time DESC LIMIT {ENTRIES_MAX}"
