@@ -65,6 +65,7 @@ pub fn signs(digest: &str) -> Vec<Sign> {
 pub fn signs_in_text(statement: &str, is_cut: bool) -> Vec<Sign> {
     let read = text::read(statement);
     let has = |sign: &Sign| match sign {
+        Sign::Tautology => has_tautology(&read.tokens) || has_numbers_compared(&read),
         Sign::Stacked => has_second_statement(&read),
         Sign::Comment => has_comment_trick(&read, is_cut),
         Sign::Encoding => has_encoding(&read),
@@ -89,6 +90,23 @@ fn has_in_both(all: &[Token<'_>], sign: Sign) -> bool {
         Sign::Inference => has_inference(all),
         Sign::Stacked | Sign::Comment | Sign::Encoding => false,
     }
+}
+
+/// `AND 1514=1514`, by which it is seen whether an answer changes. Programs write `1=1` and `15=0` for what somebody has left out, and no other numbers.
+fn has_numbers_compared(read: &Text<'_>) -> bool {
+    const NUMBER_MIN: u64 = 10;
+    let number = |at: usize| {
+        let is_number = read.kinds.get(at) == Some(&Kind::Number);
+        is_number && read.written(at).parse::<u64>().is_ok_and(|number| number >= NUMBER_MIN)
+    };
+    read.tokens.iter().enumerate().filter(|(_, token)| token.is_one_of(&["AND", "OR", "XOR"])).any(
+        |(at, _)| {
+            let skipped =
+                read.tokens.iter().skip(at + 1).take_while(|token| **token == OPEN || token.is("NOT"));
+            let first = at + 1 + skipped.count();
+            number(first) && read.tokens.get(first + 1) == Some(&Token::Compares) && number(first + 2)
+        },
+    )
 }
 
 /// A routine has statements of its own, and so has a block that is sent as one.
@@ -488,6 +506,8 @@ mod tests {
             ("SELECT * FROM u WHERE id = 1;", Sign::Stacked),
             ("SELECT * FROM u WHERE id = 1 OR 1=1", Sign::Tautology),
             ("SELECT * FROM u WHERE name = 'x' OR 'a'='a'", Sign::Tautology),
+            ("SELECT * FROM u WHERE id = 1 AND 1514=1514", Sign::Tautology),
+            ("SELECT * FROM u WHERE id = 1 AND (NOT 12=73) LIMIT 1", Sign::Tautology),
             ("SELECT a FROM u WHERE id = -1 UNION ALL SELECT NULL,CONCAT(0x71,1),NULL-- -", Sign::Union),
             ("SELECT a FROM u WHERE name = '' /*!UNION*/ SELECT 1", Sign::Union),
             ("SELECT a FROM u WHERE id = 1 AND SLEEP(5)", Sign::Delay),
@@ -520,6 +540,7 @@ mod tests {
             "INSERT INTO t VALUES (x'00ff', b'1', _utf8mb4'a')",
             "CREATE TABLE t (a CHAR(10), b DECIMAL(10, 2))",
             "SELECT * FROM t/* a */WHERE/* b */a = 1",
+            "SELECT * FROM t WHERE 1=1 AND 0 = 1 AND (0 = 0 OR a = 0) AND (15 = 0 OR a = 15) AND a BETWEEN 15 AND 20",
             r#"SELECT "a -- b", 'don''t -- do'"#,
             "",
         ] {

@@ -3,7 +3,7 @@
 use crate::fact::facts;
 
 facts! {
-    /// Statements with a condition behind OR that holds for every row.
+    /// Statements with a condition behind OR that holds for every row, or, in texts, with two numbers compared.
     TAUTOLOGY = "statement.tautology", Found, [Audit => All];
     /// Statements with a UNION behind a value, of values or of the server's own tables.
     UNION = "statement.union", Found, [Audit => All];

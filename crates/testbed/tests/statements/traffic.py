@@ -185,6 +185,7 @@ OTHERS = [
     "select p1_0.id,p1_0.name from product p1_0 where p1_0.name like '%a%' escape '!' and (p1_0.price is null or p1_0.price>=1) order by p1_0.name limit 0,20",
     "SELECT IF(price > 1, 'dear', 'cheap'), CASE WHEN live THEN 1 ELSE 0 END FROM product",
     "SELECT name FROM product WHERE (live = 1 OR live IS NULL) AND NOT (price < 0 OR price > 1000)",
+    "SELECT id FROM product WHERE 1=1 AND (0 = 0 OR price = 0) AND (15 = 0 OR price = 15) AND ('' = '' OR name = '')",
     "SELECT ROW_NUMBER() OVER (ORDER BY price) AS n, name FROM product", "SELECT * FROM product WHERE name REGEXP '^[a-c]'",
     "SELECT JSON_KEYS('{\"a\": 1}')", "SELECT BENCHMARK(1, 1)", "SELECT ASCII('a'), ORD('b'), MID('abc', 1, 1)",
     "CREATE OR REPLACE VIEW cheap AS SELECT id FROM product WHERE price < 2 UNION SELECT id FROM product WHERE price IS NULL",
