@@ -1,5 +1,6 @@
 //! One server while it is asked.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use model::{Fact, Observations, Source, Value};
@@ -21,6 +22,8 @@ pub struct Asking<'a> {
     now_unix_ms: u64,
     /// Which accounts have administrative privileges, once that is known.
     pub administrators: Option<Vec<Administrator>>,
+    /// What an injection through an account (user and host) could do beyond one schema, once that is known; empty for nothing.
+    pub harm: Option<BTreeMap<(String, String), String>>,
     /// The certificate that clients are served, or why none is known.
     pub served: &'a Result<CertificateInfo, String>,
     /// What clients call the server; empty where nobody says.
@@ -74,6 +77,7 @@ impl<'a> Asking<'a> {
             seen,
             now_unix_ms,
             administrators: None,
+            harm: None,
             served: &NOT_SEEN,
             names: &[],
             key_files: Err("the server was not asked where its keys lie".into()),

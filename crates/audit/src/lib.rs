@@ -14,7 +14,7 @@ mod questions;
 mod rights;
 #[cfg(test)]
 mod script;
-mod statements;
+pub mod statements;
 
 use model::fact::{LookBy, On};
 use model::{Fact, Observations, Source, Value, facts};

@@ -191,6 +191,7 @@ const REACHES: &[Reach] = &[
         "statements of others with their values, where the account reads the performance schema",
     ),
     reach("SL2214", &[AppAccount], "files that the server may read"),
+    reach("SL2613", &[AppAccount], "more than the schema of one application, by an injected statement"),
     reach("SL2810", &[AppAccount], "files outside of one directory, where the account has FILE"),
     reach("SL2811", &[AppAccount], "files of the application's machine, by LOAD DATA LOCAL"),
     reach("SL2814", &[AppAccount], "whatever a function of that library gives away"),
@@ -278,7 +279,8 @@ mod tests {
         "SL2617", "SL2703", "SL2803", "SL2806", "SL3003", "SL3004", "SL3015", "SL3108", "SL2003", "SL2007",
         "SL2010", "SL2012", "SL2021", "SL2023", "SL2106", "SL2108", "SL2110", "SL2202", "SL2212", "SL2219",
         "SL2220", "SL2221", "SL2227", "SL2231", "SL2601", "SL2602", "SL2603", "SL2605", "SL2606", "SL2607",
-        "SL2608", "SL2615", "SL2616", "SL2701", "SL2704", "SL2901", "SL4105", "SL4219",
+        "SL2608", "SL2609", "SL2610", "SL2611", "SL2612", "SL2615", "SL2616", "SL2701", "SL2704", "SL2901",
+        "SL4105", "SL4219",
     ];
 
     #[test]

@@ -220,6 +220,11 @@ pub const RULES: &[&dyn Rule] = &[
     &statements::FILE,
     &statements::INFERENCE,
     &statements::STACKED,
+    &statements::COMMENT,
+    &statements::ENCODING,
+    &statements::PROBING,
+    &statements::DIVERGENCE,
+    &statements::REACH,
     &files::ROUTINES_FROM_TEXT,
     &logs::AUDIT_PLUGIN,
     &logs::AUDIT_EVENTS,
@@ -448,6 +453,10 @@ mod tests {
             ("SL2606", &statement::FILE, Value::Absent, text("found")),
             ("SL2607", &statement::INFERENCE, Value::Absent, text("found")),
             ("SL2608", &statement::STACKED, Value::Absent, text("found")),
+            ("SL2609", &statement::COMMENT, Value::Absent, text("found")),
+            ("SL2610", &statement::ENCODING, Value::Absent, text("found")),
+            ("SL2611", &statement::PROBING, Value::Absent, text("found")),
+            ("SL2612", &statement::DIVERGENCE, Value::Absent, text("found")),
             ("SL4205", &log::ROW_STATEMENTS, Value::Bool(false), Value::Bool(true)),
             ("SL4206", &log::BINLOG_STATEMENTS, Value::Absent, text("found")),
             ("SL4208", &log::TABLES, Value::Absent, text("found")),
@@ -541,6 +550,7 @@ mod tests {
                 (&account::ACCOUNT_ADMINISTERS, Value::Absent),
                 (&account::ACCOUNT_ON_MYSQL_SCHEMA, Value::Absent),
                 (&account::ACCOUNT_OBJECTS, Value::Absent),
+                (&account::ACCOUNT_HARM, Value::Absent),
                 (&account::ACCOUNT_IS_OURS, Value::Bool(false)),
                 (&account::ACCOUNT_PROXY_OF, Value::Absent),
             ]
@@ -716,6 +726,19 @@ mod tests {
                 ],
                 "fail",
             ),
+            ("SL2613", &[], "pass"),
+            ("SL2613", &[(&account::ACCOUNT_HARM, text("FILE"))], "fail"),
+            ("SL2613", &[(&account::ACCOUNT_HARM, Value::Unknown("x".into()))], "unknown"),
+            (
+                "SL2613",
+                &[(&account::ACCOUNT_HARM, text("FILE")), (&account::ACCOUNT_ADMINISTERS, text("SUPER"))],
+                "not-applicable",
+            ),
+            (
+                "SL2613",
+                &[(&account::ACCOUNT_HARM, text("FILE")), (&account::ACCOUNT_IS_OURS, yes())],
+                "not-applicable",
+            ),
         ];
         for (id, changed, expected) in rows {
             let mut facts = if id.starts_with("SL21") { sessions() } else { account() };
@@ -780,8 +803,9 @@ mod tests {
         (
             "statements",
             "Statements",
-            "Shapes of statements that speak for an injection: `sealion audit`, by the digests that the server keeps.",
-            &["SL260"],
+            "What speaks for an injection in statements that were sent, and accounts through which one would do harm: `sealion audit`, by the digests and texts \
+             that the server keeps.",
+            &["SL260", "SL2610", "SL2611", "SL2612", "SL2613"],
         ),
     ];
 

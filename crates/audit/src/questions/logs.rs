@@ -41,7 +41,7 @@ pub const QUESTION: Question = Question {
 };
 
 const CONSUMERS: &str = "performance_schema.setup_consumers";
-const HISTORIES: &str = "SELECT NAME FROM performance_schema.setup_consumers \
+pub(super) const HISTORIES: &str = "SELECT NAME FROM performance_schema.setup_consumers \
                          WHERE ENABLED = 'YES' AND LEFT(NAME, 25) = 'events_statements_history'";
 
 /// Without the performance schema the table is empty, whatever it would keep.

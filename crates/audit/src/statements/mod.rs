@@ -1,12 +1,16 @@
-//! What speaks for an injection in the shape of a statement. A hit is rare in honest traffic; that there is none does not say that nothing was injected: a
+//! What speaks for an injection in a statement: in the shape that its digest keeps ([`signs`]), and in its text ([`signs_in_text`]). A hit is rare in honest traffic; that there is none does not say that nothing was injected: a
 //! value that ends early looks like the statement it came from.
 //!
 //! # Source
 //! Tried on MariaDB 10.11.19 and MySQL 9.7.4: a digest keeps names of functions, tables and columns, the order of words and, on MariaDB, the `;`
 //! behind which another statement came in the same packet. Literals, comments, case and the spelling of numbers are gone.
 
+mod divergence;
+mod text;
 mod tokens;
 
+pub use divergence::{Counted, divergent};
+use text::{Comment, Kind, Text};
 use tokens::{Token, tokens};
 
 /// A kind of sign.
@@ -24,12 +28,17 @@ pub enum Sign {
     File,
     /// Characters of an answer are asked for one by one.
     Inference,
-    /// Another statement in the same packet; only MariaDB's digests tell.
+    /// Another statement in the same packet; of digests, only MariaDB's tell.
     Stacked,
+    /// A comment that cuts off what the application wrote behind a value, or that stands where a blank should; a quote that is not closed, or stands in a
+    /// word. Only the text tells.
+    Comment,
+    /// A string that is spelled by the numbers of its characters. Only the text tells.
+    Encoding,
 }
 
 impl Sign {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Tautology,
         Self::Union,
         Self::Delay,
@@ -37,6 +46,8 @@ impl Sign {
         Self::File,
         Self::Inference,
         Self::Stacked,
+        Self::Comment,
+        Self::Encoding,
     ];
 }
 
@@ -44,16 +55,148 @@ impl Sign {
 pub fn signs(digest: &str) -> Vec<Sign> {
     let all = tokens(digest);
     let has = |sign: &Sign| match sign {
-        Sign::Tautology => has_tautology(&all),
-        Sign::Union => has_union(&all),
-        Sign::Delay => has_delay(&all),
-        Sign::ErrorText => has_error_text(&all),
-        Sign::File => has_file(&all),
-        Sign::Inference => has_inference(&all),
-        Sign::Stacked => all.len() > 1 && all.last() == Some(&Token::Symbol(b';')),
+        Sign::Stacked => all.len() > 1 && all.last() == Some(&SEMICOLON),
+        of_both => has_in_both(&all, *of_both),
     };
     Sign::ALL.into_iter().filter(has).collect()
 }
+
+/// The signs in the text of a statement. Of one that was cut, the end is not judged.
+pub fn signs_in_text(statement: &str, is_cut: bool) -> Vec<Sign> {
+    let read = text::read(statement);
+    let has = |sign: &Sign| match sign {
+        Sign::Tautology => has_tautology(&read.tokens) || has_numbers_compared(&read),
+        Sign::Stacked => has_second_statement(&read),
+        Sign::Comment => has_comment_trick(&read, is_cut),
+        Sign::Encoding => has_encoding(&read),
+        of_both => has_in_both(&read.tokens, *of_both),
+    };
+    Sign::ALL.into_iter().filter(has).collect()
+}
+
+/// The text of a statement as a digest would have it: without a value.
+pub fn shape(statement: &str) -> String {
+    text::read(statement).shape()
+}
+
+/// What both a digest and a text tell.
+fn has_in_both(all: &[Token<'_>], sign: Sign) -> bool {
+    match sign {
+        Sign::Tautology => has_tautology(all),
+        Sign::Union => has_union(all),
+        Sign::Delay => has_delay(all),
+        Sign::ErrorText => has_error_text(all),
+        Sign::File => has_file(all),
+        Sign::Inference => has_inference(all),
+        Sign::Stacked | Sign::Comment | Sign::Encoding => false,
+    }
+}
+
+/// `AND 1514=1514`, by which it is seen whether an answer changes. Programs write `1=1` and `15=0` for what somebody has left out, and no other numbers.
+fn has_numbers_compared(read: &Text<'_>) -> bool {
+    const NUMBER_MIN: u64 = 10;
+    let number = |at: usize| {
+        let is_number = read.kinds.get(at) == Some(&Kind::Number);
+        is_number && read.written(at).parse::<u64>().is_ok_and(|number| number >= NUMBER_MIN)
+    };
+    read.tokens.iter().enumerate().filter(|(_, token)| token.is_one_of(&["AND", "OR", "XOR"])).any(
+        |(at, _)| {
+            let skipped =
+                read.tokens.iter().skip(at + 1).take_while(|token| **token == OPEN || token.is("NOT"));
+            let first = at + 1 + skipped.count();
+            number(first) && read.tokens.get(first + 1) == Some(&Token::Compares) && number(first + 2)
+        },
+    )
+}
+
+/// A routine has statements of its own, and so has a block that is sent as one.
+fn has_second_statement(read: &Text<'_>) -> bool {
+    const WITH_BODY: [&str; 6] = ["PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "PACKAGE", "NOT"];
+    let all = &read.tokens;
+    let has_body = all.first().is_some_and(|first| first.is_one_of(&["CREATE", "ALTER", "BEGIN"]))
+        && all.iter().take(14).any(|token| token.is_one_of(&WITH_BODY));
+    !has_body && all.len() > 1 && all.contains(&SEMICOLON)
+}
+
+fn has_comment_trick(read: &Text<'_>, is_cut: bool) -> bool {
+    // What the end of a text says is not known where it was cut there.
+    let is_whole = |at: usize| !is_cut || at < read.tokens.len();
+    let is_trick = |(at, comment): &(usize, Comment<'_>)| match comment {
+        Comment::Between => is_whole(*at),
+        Comment::Executed(word) => HIDDEN.iter().any(|one| word.eq_ignore_ascii_case(one)),
+        Comment::Line(said) => is_whole(*at) && cuts_off(said, *at == read.tokens.len()),
+        Comment::Block => false,
+    };
+    read.is_broken || (read.is_open && !is_cut) || read.comments.iter().any(is_trick)
+}
+
+/// What nobody hides in a comment for one kind of server: dumps do that with options and definers.
+const HIDDEN: [&str; 16] = [
+    "UNION",
+    "SELECT",
+    "OR",
+    "AND",
+    "XOR",
+    "WHERE",
+    "FROM",
+    "HAVING",
+    "LIMIT",
+    "GROUP",
+    "ORDER",
+    "CONCAT",
+    "CHAR",
+    "SLEEP",
+    "BENCHMARK",
+    "INTO",
+];
+
+/// Whether a comment to the end of its line holds what an application has written: the quote that was to close a value.
+fn cuts_off(said: &str, is_last: bool) -> bool {
+    let bare = said.trim();
+    // `-- -`, with which a person ends what he has typed into a page, and anything behind it.
+    let behind = bare.strip_prefix('-').unwrap_or(bare).trim_start();
+    let is_typed_end = is_last && bare.starts_with('-') && !behind.starts_with('-');
+    if is_typed_end || behind.starts_with(['\'', '"']) {
+        return true;
+    }
+    // An apostrophe in a word is none of these.
+    let chars: Vec<char> = bare.chars().collect();
+    let is_in_word = |at: usize| {
+        let letter = |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(|c| c.is_alphabetic());
+        letter(at.checked_sub(1)) && letter(at.checked_add(1))
+    };
+    let quotes = |quote: char| {
+        let has = |(at, one): &(usize, &char)| **one == quote && !is_in_word(*at);
+        chars.iter().enumerate().filter(has).count()
+    };
+    is_last && (quotes('\'') % 2 == 1 || quotes('"') % 2 == 1)
+}
+
+/// Line ends, tabs and blanks, which reports spell so too.
+const BLANKS: [&str; 5] = ["0", "9", "10", "13", "32"];
+
+fn has_encoding(read: &Text<'_>) -> bool {
+    let all = &read.tokens;
+    let kind = |at: usize| read.kinds.get(at);
+    all.iter().enumerate().any(|(at, token)| {
+        if all.get(at + 1) != Some(&OPEN) {
+            return false;
+        }
+        if token.is_function(&["CONCAT", "CONCAT_WS"]) {
+            return kind(at + 2) == Some(&Kind::Hex);
+        }
+        let numbers: Vec<&str> = (at + 2..)
+            .step_by(2)
+            .take_while(|at| kind(*at) == Some(&Kind::Number))
+            .map(|at| read.written(at))
+            .collect();
+        token.is_function(&["CHAR"])
+            && numbers.len() > 1
+            && numbers.iter().any(|number| !BLANKS.contains(number))
+    })
+}
+
+const SEMICOLON: Token<'static> = Token::Symbol(b';');
 
 const OPEN: Token<'static> = Token::Symbol(b'(');
 const CLOSE: Token<'static> = Token::Symbol(b')');
@@ -127,8 +270,24 @@ fn has_union(all: &[Token<'_>]) -> bool {
                     if name.eq_ignore_ascii_case("mysql") || name.eq_ignore_ascii_case("information_schema"))
         });
         let asks_server = first.is_function(&OF_THE_SERVER) && more.first() == Some(&&OPEN);
-        **first == Token::Literal || asks_server || reads_own
+        let is_of_values = **first == Token::Literal && !is_labelled(all, more);
+        is_of_values || asks_server || reads_own
     })
+}
+
+/// A report that says in a first column which part a row comes from, or that ends with a line of totals. `behind` stands behind the first value of the
+/// second part.
+fn is_labelled(all: &[Token<'_>], behind: &[&Token<'_>]) -> bool {
+    const TOTALS: [&str; 5] = ["SUM", "COUNT", "AVG", "MIN", "MAX"];
+    let labels_first = match all {
+        [select, Token::Literal, ..] => select.is("SELECT"),
+        [OPEN, select, Token::Literal, ..] => select.is("SELECT"),
+        _ => false,
+    };
+    let has_name = behind.first().is_some_and(|token| token.is("AS"));
+    let has_total = matches!(behind, [comma, total, open, ..]
+        if **comma == Token::Symbol(b',') && total.is_function(&TOTALS) && **open == OPEN);
+    labels_first || has_name || has_total
 }
 
 /// A check of a server's health sleeps too, and does nothing else.
@@ -213,7 +372,12 @@ fn has_inference(all: &[Token<'_>]) -> bool {
     };
     let of_a_part =
         |behind: &[Token<'_>]| calls(behind.get(..2).unwrap_or_default(), &PARTS).next().is_some();
-    calls(all, &["ASCII", "ORD"]).any(|behind| of_a_part(behind) && behind.get(2..).is_some_and(asks))
+    // Tools wrap what they ask for: `ORD(MID((IFNULL(CAST(CURRENT_USER() AS NCHAR), …`.
+    let asks_within = |behind: &[Token<'_>]| {
+        let inner = arguments(behind);
+        (0..inner.len()).any(|at| inner.get(at..).is_some_and(asks))
+    };
+    calls(all, &["ASCII", "ORD"]).any(|behind| of_a_part(behind) && behind.get(2..).is_some_and(asks_within))
         || calls(all, &PARTS).any(asks)
         || all.windows(4).any(|four| {
             four[0].is_one_of(&["RLIKE", "REGEXP"])
@@ -273,6 +437,10 @@ mod tests {
             ),
             ("SELECT * FROM `t` WHERE `id` = ? AND SUBSTRING ( VERSION ( ) , ?, ... ) = ?", Sign::Inference),
             (
+                "SELECT * FROM `t` WHERE `id` = ? AND ORD ( SUBSTRING ( ( `IFNULL` ( CAST ( CURRENT_USER ( ) AS NCHARACTER ) , ? ) ) , ?, ... ) ) > ?",
+                Sign::Inference,
+            ),
+            (
                 "SELECT * FROM `t` WHERE `id` = ? RLIKE ( SELECT CASE WHEN ? THEN ? ELSE ? END )",
                 Sign::Inference,
             ),
@@ -290,6 +458,9 @@ mod tests {
             "SELECT * FROM `t` WHERE `a` = ? OR `b` = ? OR `c` IS NULL",
             "SELECT * FROM `t` WHERE `a` = ? OR ? < `b`",
             "SELECT `a` FROM `t` UNION ALL SELECT ?, NULL",
+            "SELECT ? , `a` FROM `t` WHERE `b` = ? UNION ALL SELECT ? , `a` FROM `u` WHERE `b` = ?",
+            "SELECT `a` , `b` FROM `t` WHERE `b` > ? UNION ALL SELECT ? AS `a` , `c` FROM `u`",
+            "SELECT `a` , `b` FROM `t` WHERE `b` > ? UNION ALL SELECT ? , SUM ( `b` ) FROM `t`",
             "SELECT `a` FROM `t` WHERE `x` = ? UNION ALL SELECT `b` FROM `u` WHERE `x` = ?",
             "( SELECT `a` FROM `t` WHERE `x` = `y` ) UNION ( SELECT `b` FROM `u` )",
             "SELECT SLEEP (?)",
@@ -297,6 +468,7 @@ mod tests {
             "SELECT `SLEEP` ( ? ) AS `x` ",
             "SELECT `a` , SUBSTRING ( `name` , ?, ... ) FROM `t`",
             "SELECT `extractvalue` ( `doc` , ? ) FROM `t`",
+            "SELECT ASCII ( SUBSTRING ( IFNULL ( `name` , ? ) , ?, ... ) ) , ( SELECT ? ) FROM `t`",
             "SELECT * FROM `t` ORDER BY `RAND` ( ) LIMIT ?",
             "SELECT FLOOR ( RAND ( ) * ? )",
             "SELECT `table_name` FROM `information_schema` . `tables` WHERE `table_schema` = ?",
@@ -313,10 +485,84 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_text_tells_what_its_digest_has_lost() {
+        for (text, sign) in [
+            ("SELECT * FROM u WHERE name = 'admin'-- ' AND pass = ''", Sign::Comment),
+            ("SELECT * FROM u WHERE name = 'admin'#' AND pass = ''", Sign::Comment),
+            ("SELECT * FROM u WHERE name = 'a' AND 1=1-- AbCd' AND pass = 'x'", Sign::Comment),
+            ("SELECT * FROM u WHERE id = 1 OR 1=1 -- -", Sign::Comment),
+            ("SELECT * FROM u WHERE id = 1 OR 1=1 -- - LIMIT 1", Sign::Comment),
+            ("SELECT * FROM u WHERE id = 1/**/UNION/**/SELECT/**/2", Sign::Comment),
+            ("SELECT * FROM u WHERE id = 1 /*!50000UNION*/ /*!50000SELECT*/ 2", Sign::Comment),
+            ("SELECT * FROM u WHERE id = 1 /*!UnIoN*/ SELECT 2", Sign::Comment),
+            ("SELECT * FROM u WHERE name = 'O'Brien'", Sign::Comment),
+            ("SELECT * FROM u ORDER BY id' AND 1=1 AND 'a'='a", Sign::Comment),
+            ("SELECT * FROM u WHERE name = ''\n-- ' AND pass=''\n ORDER BY id", Sign::Comment),
+            ("SELECT CONCAT(0x7e, VERSION())", Sign::Encoding),
+            ("SELECT * FROM t WHERE a = 1 AND 1=CONCAT_WS(0x3a,a,b)", Sign::Encoding),
+            ("SELECT CHAR(97, 100, 109)", Sign::Encoding),
+            ("SELECT * FROM u WHERE id = 1; DROP TABLE u", Sign::Stacked),
+            ("SELECT * FROM u WHERE id = 1;", Sign::Stacked),
+            ("SELECT * FROM u WHERE id = 1 OR 1=1", Sign::Tautology),
+            ("SELECT * FROM u WHERE name = 'x' OR 'a'='a'", Sign::Tautology),
+            ("SELECT * FROM u WHERE id = 1 AND 1514=1514", Sign::Tautology),
+            ("SELECT * FROM u WHERE id = 1 AND (NOT 12=73) LIMIT 1", Sign::Tautology),
+            ("SELECT a FROM u WHERE id = -1 UNION ALL SELECT NULL,CONCAT(0x71,1),NULL-- -", Sign::Union),
+            ("SELECT a FROM u WHERE name = '' /*!UNION*/ SELECT 1", Sign::Union),
+            ("SELECT a FROM u WHERE id = 1 AND SLEEP(5)", Sign::Delay),
+            ("SELECT a FROM u WHERE id=1 AND ORD(MID((SELECT a FROM b),1,1))>64", Sign::Inference),
+            ("SELECT a FROM u WHERE id=1 AND GTID_SUBSET(CONCAT(0x71,(SELECT 1)),1)", Sign::ErrorText),
+            ("SELECT a FROM u WHERE id=1 INTO OUTFILE '/tmp/x'", Sign::File),
+        ] {
+            let seen = signs_in_text(text, false);
+            assert!(seen.contains(&sign), "{sign:?} is not seen in {text}: {seen:?}");
+        }
+    }
+
+    #[test]
+    fn what_literals_comments_and_routines_say_is_no_sign() {
+        for text in [
+            "SELECT * FROM t WHERE a = 'or 1=1 literally' AND b = 'x; DROP TABLE t -- '",
+            r"SELECT * FROM t WHERE a = 'union select' OR a = 'it''s' OR a = 'it\'s sleep(5)'",
+            r"INSERT INTO t VALUES ('C:\\temp\\', 'O\'Brien', '/**/', '-- ''')",
+            "SELECT * FROM t /* route='/a',controller='b' */",
+            "SELECT * FROM t WHERE a = 1 -- customers who don't pay",
+            "-- the report of the month\nSELECT 1",
+            "SELECT a -- ------\nFROM t",
+            "SELECT /*!40001 SQL_NO_CACHE */ * FROM `t`",
+            "/*!50003 CREATE*/ /*!50017 DEFINER=`a`@`b`*/ /*!50003 TRIGGER t BEFORE INSERT ON u FOR EACH ROW SET @a = 1 */",
+            "CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2; END",
+            "CREATE DEFINER=`a`@`%` TRIGGER t BEFORE INSERT ON u FOR EACH ROW BEGIN SET @a = 1; END",
+            "BEGIN NOT ATOMIC SELECT 1; END",
+            "SELECT CONCAT(a, CHAR(13, 10), b), CHAR(10) FROM t",
+            "SELECT * FROM t WHERE uuid = 0x0123456789abcdef0123456789abcdef",
+            "INSERT INTO t VALUES (x'00ff', b'1', _utf8mb4'a')",
+            "CREATE TABLE t (a CHAR(10), b DECIMAL(10, 2))",
+            "SELECT * FROM t/* a */WHERE/* b */a = 1",
+            "SELECT * FROM t WHERE 1=1 AND 0 = 1 AND (0 = 0 OR a = 0) AND (15 = 0 OR a = 15) AND a BETWEEN 15 AND 20",
+            r#"SELECT "a -- b", 'don''t -- do'"#,
+            "",
+        ] {
+            assert_eq!(signs_in_text(text, false), [], "{text}");
+        }
+        // Where a text was cut its end says nothing.
+        for cut in ["SELECT * FROM t WHERE a = 'long lo", "SELECT 1 -- it's l", "SELECT 1 # o"] {
+            assert_eq!(signs_in_text(cut, true), [], "{cut}");
+        }
+    }
+
     proptest! {
         #[test]
         fn no_text_is_too_odd(text in any::<String>()) {
-            let _ = signs(&text);
+            let _ = (signs(&text), signs_in_text(&text, true), signs_in_text(&text, false), shape(&text));
+        }
+
+        /// Whatever the value brings.
+        #[test]
+        fn a_shape_has_no_value(odd in "[ '\"`#*/;\\\\-]{0,12}") {
+            let told = shape(&format!("SELECT * FROM t WHERE a = 'SECRET{odd}"));
+            prop_assert!(!told.contains("SECRET"), "{told}");
         }
 
         #[test]

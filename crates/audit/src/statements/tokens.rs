@@ -14,7 +14,7 @@ pub enum Token<'t> {
     Symbol(u8),
 }
 
-const COMPARISONS: [&str; 8] = ["<=>", "<>", "!=", "<=", ">=", "=", "<", ">"];
+pub(super) const COMPARISONS: [&str; 8] = ["<=>", "<>", "!=", "<=", ">=", "=", "<", ">"];
 
 /// The words of a digest. What cannot be read as one is left out.
 pub fn tokens(digest: &str) -> Vec<Token<'_>> {
@@ -46,11 +46,11 @@ pub fn tokens(digest: &str) -> Vec<Token<'_>> {
     all
 }
 
-fn is_of_word(one: char) -> bool {
+pub(super) fn is_of_word(one: char) -> bool {
     one.is_alphanumeric() || ['_', '$', '@'].contains(&one)
 }
 
-fn word(text: &str) -> Token<'_> {
+pub(super) fn word(text: &str) -> Token<'_> {
     match text.to_ascii_uppercase().as_str() {
         "NULL" | "TRUE" | "FALSE" => Token::Literal,
         "LIKE" => Token::Compares,

@@ -25,6 +25,8 @@ facts! {
     ACCOUNT_ON_MYSQL_SCHEMA = "account.on_mysql_schema", Found, [Audit => All];
     /// Schemas, tables and routines on which it has privileges, through its roles too.
     ACCOUNT_OBJECTS = "account.objects", Found, [Audit => All];
+    /// What an injection through it could do beyond one schema.
+    ACCOUNT_HARM = "account.harm", Found, [Audit => All];
     /// Whether it is the account that this audit uses.
     ACCOUNT_IS_OURS = "account.is_ours", YesNo, [Audit => All];
     /// Accounts that it may act as.

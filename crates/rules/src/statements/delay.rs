@@ -14,7 +14,7 @@ pub const DELAY: FactRule = FactRule {
         "OWASP: SQL Injection Prevention Cheat Sheet",
         "MySQL manual: Performance Schema Statement Digests and Sampling",
     ],
-    explanation: "SLEEP() and BENCHMARK() inside of another statement answer a question by the time that it takes. Checks that sleep and do nothing else are not meant.",
+    explanation: "SLEEP() and BENCHMARK() inside of another statement answer a question by the time that it takes. Checks that sleep and do nothing else are not meant. A join that is slow by its size is not seen.",
     remedy: REMEDY,
     fact: &statement::DELAY,
     judge: crate::verdicts::absent,

@@ -14,7 +14,7 @@ pub const ERROR_TEXT: FactRule = FactRule {
         "OWASP: SQL Injection Prevention Cheat Sheet",
         "MySQL manual: Performance Schema Statement Digests and Sampling",
     ],
-    explanation: "EXTRACTVALUE(), UPDATEXML() and some others write a value that they cannot read into their error, which many applications show.",
+    explanation: "EXTRACTVALUE(), UPDATEXML() and some others write a value that they cannot read into their error, which many applications show. Errors of other kinds (a division, a column that is not there) are seen by their number only (SL2611), and a statement that the server cannot parse has no digest.",
     remedy: REMEDY,
     fact: &statement::ERROR_TEXT,
     judge: crate::verdicts::absent,

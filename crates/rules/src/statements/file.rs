@@ -14,7 +14,7 @@ pub const FILE: FactRule = FactRule {
         "OWASP: SQL Injection Prevention Cheat Sheet",
         "MySQL manual: Performance Schema Statement Digests and Sampling",
     ],
-    explanation: "LOAD_FILE() and INTO OUTFILE need the FILE privilege. Exports by administrators are seen here too.",
+    explanation: "LOAD_FILE() and INTO OUTFILE need the FILE privilege. Exports by administrators are seen here too. LOAD DATA is not meant: programs load files so.",
     remedy: REMEDY,
     fact: &statement::FILE,
     judge: crate::verdicts::absent,

@@ -14,7 +14,7 @@ pub const INFERENCE: FactRule = FactRule {
         "OWASP: SQL Injection Prevention Cheat Sheet",
         "MySQL manual: Performance Schema Statement Digests and Sampling",
     ],
-    explanation: "Where an application shows neither rows nor errors, an injected condition on one character at a time still gets the whole value.",
+    explanation: "Where an application shows neither rows nor errors, an injected condition on one character at a time still gets the whole value. Characters of a column, as reports take them, are not meant; a condition without SUBSTRING() and its like, such as LIKE on a subquery, is not seen.",
     remedy: REMEDY,
     fact: &statement::INFERENCE,
     judge: crate::verdicts::absent,

@@ -14,7 +14,7 @@ pub const STACKED: FactRule = FactRule {
         "OWASP: SQL Injection Prevention Cheat Sheet",
         "MySQL manual: Performance Schema Statement Digests and Sampling",
     ],
-    explanation: "A client that allows several statements in one packet lets a value bring a whole statement of its own. Tools for migrations and dumps do so on purpose. MySQL's digests do not tell.",
+    explanation: "A client that allows several statements in one packet lets a value bring a whole statement of its own. Tools for migrations and dumps do so on purpose. MariaDB's digests tell; of MySQL only the general log does, where it is written to its table and this account may read it. Routines, which have statements of their own, are not meant.",
     remedy: REMEDY,
     fact: &statement::STACKED,
     judge: crate::verdicts::absent,

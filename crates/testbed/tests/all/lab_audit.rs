@@ -15,6 +15,7 @@ use crate::lab_audit_disguises::{
 use crate::lab_audit_host::{BY_HOST, GALERA_FAILS, OwnLeaf, close, plugins};
 use crate::lab_audit_kept::is_as_kept;
 use crate::lab_audit_plan::{is_followed, waits_for_cleartext};
+use crate::lab_audit_statements::BY_TEXT;
 
 /// `lab::namespace::NOT_LOOPBACK`
 const NETWORK: &str = "10.99.0.1";
@@ -63,7 +64,7 @@ fn injections(lab: &RealLab, server: &Bundled, is_mariadb: bool) {
         client.query(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
     }
     let before = of_statements(&audit(lab, server, "root"));
-    assert_eq!(before.len(), if is_mariadb { 7 } else { 6 }, "{before:#?}");
+    assert_eq!(before.len(), 8, "{before:#?}");
     assert!(before.iter().all(|(_, verdict)| verdict.starts_with("pass")), "a false alarm: {before:#?}");
     for (_, statement) in INJECTED {
         // One of them is made to fail.
@@ -150,6 +151,7 @@ const MARIADB_FAILS: &[Expected] = &[
     ("SL4220", ""),
     ("SL2217", "account 'filer'"),
     ("SL2232", ""),
+    ("SL2613", "account 'web'@'10.%'"),
     ("SL2614", ""),
     ("SL2617", ""),
     ("SL2801", ""),
@@ -221,6 +223,7 @@ const MYSQL_FAILS: &[Expected] = &[
     ("SL2232", ""),
     ("SL2234", ""),
     ("SL2235", ""),
+    ("SL2613", "account 'web'@'10.%'"),
     ("SL2614", ""),
     ("SL2617", ""),
     ("SL4009", ""),
@@ -368,7 +371,8 @@ fn privileges(lab: &RealLab, server: &Bundled, flavour: &str) {
     let lacking: Vec<_> = seen.findings().filter(|one| one.1 == "unknown" && one.3.contains(LACKS)).collect();
     for rule in [
         "SL2101", "SL2103", "SL2107", "SL2201", "SL2204", "SL2214", "SL2216", "SL2223", "SL2226", "SL2704",
-        "SL2105", "SL2614", "SL2617", "SL2814", "SL3011", "SL4001", "SL4009", "SL4207",
+        "SL2105", "SL2601", "SL2609", "SL2610", "SL2611", "SL2612", "SL2613", "SL2614", "SL2617", "SL2814",
+        "SL3011", "SL4001", "SL4009", "SL4207",
     ] {
         assert!(
             lacking.iter().any(|one| one.0 == rule),
@@ -1017,6 +1021,7 @@ fn no_rule_of_an_audit_is_without_a_server_that_fails_it() {
         WITHOUT_ACCOUNTS,
         STACKED,
         BY_HOST,
+        BY_TEXT,
         GALERA_FAILS,
     ];
     let mut judged = 0;

@@ -29,6 +29,7 @@ const FACTS: &[&Fact] = &[
     &facts::account::ACCOUNT_ADMINISTERS,
     &facts::account::ACCOUNT_ON_MYSQL_SCHEMA,
     &facts::account::ACCOUNT_OBJECTS,
+    &facts::account::ACCOUNT_HARM,
     &facts::account::ACCOUNT_IS_OURS,
     &facts::account::ACCOUNT_PROXY_OF,
     &facts::server::CLIENT_CERTIFICATES_UNNAMED,
@@ -39,6 +40,7 @@ const OF_PRIVILEGES: &[&Fact] = &[
     &facts::account::ACCOUNT_ADMINISTERS,
     &facts::account::ACCOUNT_ON_MYSQL_SCHEMA,
     &facts::account::ACCOUNT_OBJECTS,
+    &facts::account::ACCOUNT_HARM,
 ];
 /// Whoever logs in with these is on the server's own host.
 const OVER_THE_SOCKET: [&str; 2] = ["unix_socket", "auth_socket"];
@@ -203,11 +205,16 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
                 asking.note_of(&of, &facts::account::ACCOUNT_ON_MYSQL_SCHEMA, on_mysql, privileges::HOW);
                 let objects = some(&of_account.objects);
                 asking.note_of(&of, &facts::account::ACCOUNT_OBJECTS, objects, privileges::HOW);
+                let harm = found(&mut of_account.harm().iter().map(String::as_str));
+                asking.note_of(&of, &facts::account::ACCOUNT_HARM, harm, privileges::HOW);
             }
             Err(why) => asking.unknown(&of, OF_PRIVILEGES, why, privileges::HOW),
         }
     }
     asking.administrators = administrators;
+    asking.harm = privileges.ok().map(|privileges| {
+        accounts.keys().map(|name| (name.clone(), privileges.of(name).harm().join(", "))).collect()
+    });
     Ok(())
 }
 

@@ -148,6 +148,48 @@ pub struct OfAccount {
     pub objects: BTreeSet<String>,
 }
 
+/// Whoever has one of these on `*.*` reaches the rows of every schema.
+const REACH_EVERY_SCHEMA: &[&str] = &["SELECT", "INSERT", "UPDATE", "DELETE", "DROP", "ALTER"];
+/// Schemas of the server itself: the schema mysql is told by what it may write there.
+const OF_THE_SERVER: [&str; 4] = ["mysql", "sys", "performance_schema", "information_schema"];
+/// So many schemas are named.
+const SCHEMAS_NAMED_MAX: usize = 4;
+
+impl OfAccount {
+    /// What an injected statement could do with it beyond the rows of one schema.
+    pub fn harm(&self) -> Vec<String> {
+        // Without the role that it comes from.
+        let bare = |one: &String| one.split(" (").next().unwrap_or_default().to_owned();
+        let global: BTreeSet<String> = self.global.iter().map(bare).collect();
+        let mut harm: Vec<String> = ["FILE", "CREATE USER"]
+            .iter()
+            .filter(|one| global.contains(**one))
+            .map(|&one| one.into())
+            .collect();
+        let everywhere: Vec<&str> =
+            REACH_EVERY_SCHEMA.iter().copied().filter(|one| global.contains(*one)).collect();
+        if !everywhere.is_empty() {
+            harm.push(format!("{} in every schema", everywhere.join(", ")));
+        }
+        let writes = |one: &&String| {
+            !one.starts_with("SELECT ") && !one.starts_with("GRANT ") && !one.contains("ON *.*")
+        };
+        harm.extend(self.on_mysql.iter().filter(writes).map(bare));
+        let schemas: BTreeSet<&str> = self
+            .objects
+            .iter()
+            .filter_map(|object| object.split('.').next())
+            .filter(|schema| !OF_THE_SERVER.contains(schema))
+            .collect();
+        if schemas.len() > 1 {
+            let named: Vec<&str> = schemas.iter().copied().take(SCHEMAS_NAMED_MAX).collect();
+            let more = if named.len() < schemas.len() { ", …" } else { "" };
+            harm.push(format!("{} schemas ({}{more})", schemas.len(), named.join(", ")));
+        }
+        harm
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct Privileges {
     list: BTreeMap<Name, OfAccount>,
@@ -455,6 +497,24 @@ mod tests {
         let edges: &[&[Option<&str>]] = &[&[Some("u"), Some("10.0.0.1"), Some("r"), Some("%")]];
         let answers: Answers<'_> = &[("FROM mysql.db", db), ("FROM mysql.role_edges", edges)];
         assert_eq!(check("9.7.4", &[], answers, "u").on_mysql, BTreeSet::new());
+    }
+
+    #[test]
+    fn harm_is_what_reaches_beyond_one_schema() {
+        let set = |all: &[&str]| all.iter().map(|&one| one.to_owned()).collect::<BTreeSet<String>>();
+        let of = |global: &[&str], on_mysql: &[&str], objects: &[&str]| {
+            OfAccount { global: set(global), on_mysql: set(on_mysql), objects: set(objects) }
+                .harm()
+                .join("; ")
+        };
+        assert_eq!(
+            of(&["PROCESS"], &["SELECT ON mysql.user"], &["app.*", "app.t", "mysql.user", "sys.*"]),
+            ""
+        );
+        assert_eq!(of(&["FILE (role r)", "CREATE USER"], &[], &["app.*"]), "FILE; CREATE USER");
+        assert_eq!(of(&["SELECT", "UPDATE"], &["SELECT ON *.*"], &[]), "SELECT, UPDATE in every schema");
+        assert_eq!(of(&[], &["UPDATE ON mysql.* (role r)"], &[]), "UPDATE ON mysql.*");
+        assert_eq!(of(&[], &[], &["a.*", "b.t", "c.p()", "d.*", "e.*"]), "5 schemas (a, b, c, d, …)");
     }
 
     #[test]
