@@ -23,7 +23,7 @@ pub use local::Local;
 pub use remote::frames::FarPath;
 pub use remote::push::PushedProgram;
 pub use remote::{AgentProgram, Remote, SharedHost, SshTarget};
-pub use search::{Place, Search, SearchHit, SearchProgress, Searched, SearchedSoFar};
+pub use search::{EncryptedFile, Place, Search, SearchHit, SearchProgress, Searched, SearchedSoFar};
 
 /// How a text begins of a machine that could not be asked: ssh does not get there, or sealion does not run there.
 pub const NO_AGENT: &str = "nothing could be asked of";

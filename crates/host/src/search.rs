@@ -60,7 +60,7 @@ pub struct Searched {
     pub unread: Vec<Unread>,
     pub more_unread: u64,
     /// Binary logs that are encrypted, so that nothing can be said of what is in them.
-    pub encrypted: Vec<Encrypted>,
+    pub encrypted: Vec<EncryptedFile>,
     pub more_encrypted: u64,
     /// Places that are not there.
     pub missing: Vec<usize>,
@@ -89,7 +89,7 @@ pub struct Unread {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Encrypted {
+pub struct EncryptedFile {
     pub place: usize,
     pub path: FarPath,
 }
@@ -260,7 +260,9 @@ impl AtWork<'_> {
             Ok(()) => {}
             Err(Ended::Failed(why)) => self.unread(path, why),
             Err(Ended::Encrypted) if self.searched.encrypted.len() < TOLD_MAX => {
-                self.searched.encrypted.push(Encrypted { place: self.place, path: FarPath(path.to_owned()) });
+                self.searched
+                    .encrypted
+                    .push(EncryptedFile { place: self.place, path: FarPath(path.to_owned()) });
             }
             Err(Ended::Encrypted) => self.searched.more_encrypted += 1,
         }

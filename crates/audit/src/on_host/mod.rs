@@ -8,6 +8,8 @@ mod keys;
 mod options;
 mod process;
 
+pub(crate) use files::is_dump;
+
 use model::{Fact, Value};
 
 use crate::asking::Asking;
@@ -50,6 +52,9 @@ pub(crate) fn ask(asking: &mut Asking<'_>, beside: &Beside<'_>) {
                 }
             }
         }
+    }
+    if let Some(wanted) = &beside.search {
+        crate::search::ask(asking, found.as_ref().map_err(String::as_str), wanted);
     }
 }
 
