@@ -7,6 +7,7 @@ mod facts;
 mod files;
 pub mod fix;
 pub mod grade;
+mod jobs;
 pub mod leak;
 mod logs;
 pub mod map;
@@ -301,6 +302,12 @@ pub const RULES: &[&dyn Rule] = &[
     &logs::REFUSED_LOGINS,
     &logs::BINLOG_EXPIRY,
     &logs::LOG_MODES,
+    &jobs::LOGIN_FILES,
+    &jobs::DUMPS_STRIPPABLE,
+    &jobs::STREAMS_CLEAR,
+    &jobs::PASSWORDS,
+    &jobs::WEAK_ENCRYPTION,
+    &jobs::ANY_HOST,
 ];
 
 pub fn by_id(id: &str) -> Option<&'static dyn Rule> {
@@ -351,7 +358,7 @@ pub fn judge(seen: &Observations) -> Vec<Finding> {
 mod tests {
     use super::*;
     use model::Source;
-    use model::facts::{account, cluster, log, rest, server, session, statement, wire};
+    use model::facts::{account, cluster, job, log, rest, server, session, statement, wire};
 
     /// Other rules may judge the same fact: only this one is asked.
     fn verdict(id: &str, facts: &[(&Fact, Value)]) -> &'static str {
@@ -515,6 +522,12 @@ mod tests {
             ("SL4210", &log::HISTORY_SECRETS, Value::Absent, text("found")),
             ("SL4211", &server::DUMPS, Value::Absent, text("found")),
             ("SL4213", &rest::SWAP, Value::Absent, text("found")),
+            ("SL5004", &job::LOGIN_FILES_OPEN, Value::Absent, text("found")),
+            ("SL6001", &job::DUMPS_STRIPPABLE, Value::Absent, text("found")),
+            ("SL6002", &job::STREAMS_CLEAR, Value::Absent, text("found")),
+            ("SL6004", &job::PASSWORDS, Value::Absent, text("found")),
+            ("SL6005", &job::WEAK_ENCRYPTION, Value::Absent, text("found")),
+            ("SL6009", &job::ANY_HOST, Value::Absent, text("found")),
             ("SL4221", &log::STATEMENT_FILES_OPEN, Value::Absent, text("found")),
         ] {
             let of = |value: Value| verdict(id, &[(fact, value)]);
@@ -781,6 +794,12 @@ mod tests {
             "Logs and what is left over",
             "What a server writes down of statements and logins, and what lies beside it: `sealion audit`.",
             &["SL2615", "SL2616", "SL42"],
+        ),
+        (
+            "jobs",
+            "Jobs and login files",
+            "Crontabs, timers and scripts of the server's machine that dump and send data, and login files of its users: `sealion audit`.",
+            &["SL5", "SL6"],
         ),
         (
             "statements",

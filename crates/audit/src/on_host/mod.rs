@@ -4,7 +4,9 @@
 mod certificates;
 mod cluster;
 mod files;
+mod jobs;
 mod keys;
+mod login_files;
 mod options;
 mod process;
 
@@ -32,6 +34,8 @@ pub const HOST_QUESTIONS: &[HostQuestion] = &[
     keys::QUESTION,
     certificates::QUESTION,
     cluster::QUESTION,
+    jobs::QUESTION,
+    login_files::QUESTION,
 ];
 
 /// Asks all of them, or says of all why not.
