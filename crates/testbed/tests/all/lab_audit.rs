@@ -14,6 +14,7 @@ use crate::lab_audit_disguises::{
 };
 use crate::lab_audit_host::{BY_HOST, GALERA_FAILS, OwnLeaf, close, plugins};
 use crate::lab_audit_plan::{is_followed, waits_for_cleartext};
+use crate::lab_audit_search::{BY_JOBS, BY_SEARCH};
 
 /// `lab::namespace::NOT_LOOPBACK`
 const NETWORK: &str = "10.99.0.1";
@@ -917,6 +918,8 @@ fn no_rule_of_an_audit_is_without_a_server_that_fails_it() {
         WITHOUT_ACCOUNTS,
         STACKED,
         BY_HOST,
+        BY_JOBS,
+        BY_SEARCH,
         GALERA_FAILS,
     ];
     let mut judged = 0;

@@ -18,6 +18,7 @@ mod lab_audit;
 mod lab_audit_disguises;
 mod lab_audit_host;
 mod lab_audit_plan;
+mod lab_audit_search;
 mod lab_behaviours;
 mod lab_demo;
 mod lab_disturbed;
