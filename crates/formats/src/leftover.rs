@@ -70,8 +70,8 @@ pub enum Content {
 
 /// How dumps begin. Sources: `mysqldump.c` of both families, `dump.c` of mysqlpump, mydumper, phpMyAdmin.
 const DUMPS: [&[u8]; 7] = [
-    b"-- MariaDB dump ",
-    b"-- MySQL dump ",
+    b"-- MariaDB dump",
+    b"-- MySQL dump",
     b"/*M!999999",
     b"/*!999999",
     b"-- Dump created by MySQL pump utility",

@@ -83,7 +83,11 @@ impl<'t> Reader<'t> {
             match char {
                 ' ' | '\t' | '\r' => self.end_word(),
                 '\n' => {
-                    self.end_pipeline();
+                    self.end_word();
+                    // Behind a pipe the next line goes on with it.
+                    if self.commands.is_empty() || !self.words.is_empty() {
+                        self.end_pipeline();
+                    }
                     self.skip_here();
                 }
                 ';' | '(' | ')' => self.end_pipeline(),
@@ -290,6 +294,7 @@ mod tests {
             ("a 'b c' \"d $e\" f\\ g", &["1: a·b c·d $e·f g"]),
             ("a 2>&1 >/dev/null | b |& c", &["1: a | b | c"]),
             ("a; b && c || d & e", &["1: a", "1: b", "1: c", "1: d", "1: e"]),
+            ("a |\n  b | # why\n\n  c\nd", &["1: a | b | c", "5: d"]),
             ("# a comment\na # and one\nb#c", &["2: a", "3: b#c"]),
             ("a \\\n  --b \\\n  --c\nd", &["1: a·--b·--c", "4: d"]),
             ("x=$(mysqldump -u a \"b)\" | gzip) y", &["1: mysqldump·-u·a·b) | gzip", "1: x=$()·y"]),

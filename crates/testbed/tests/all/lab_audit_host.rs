@@ -262,6 +262,10 @@ fn each_rule_about_a_certificate_and_a_machine_fails_and_passes() {
 
     lab.now("a server that is closed");
     let leaf = OwnLeaf::make(&lab, "closed");
+    // A log that the server names, and in which the test sees that it is up.
+    let error_log = lab.home().join("b13376/log.err");
+    fs::create_dir(error_log.parent().unwrap()).unwrap();
+    symlink("log.err", lab.home().join("b13376/log")).unwrap();
     let good = Bundled::start(
         &lab,
         BUNDLE,
@@ -274,7 +278,7 @@ fn each_rule_about_a_certificate_and_a_machine_fails_and_passes() {
             "--general-log=ON",
             "--log-bin=bin",
             "--server-id=2",
-            &option("log-error", &lab.home().join("b13376/log")),
+            &option("log-error", &error_log),
         ],
     );
     close(&good);
