@@ -282,6 +282,7 @@ fn each_rule_about_a_certificate_and_a_machine_fails_and_passes() {
         ],
     );
     close(&good);
+    set_mode(&error_log, 0o640);
     let seen = audit_with(&lab, &good, "root", &[]);
     let by_name = ["SL1125"];
     seen.passes(BY_HOST.iter().map(|(id, _)| *id).filter(|id| !by_name.contains(id)));
