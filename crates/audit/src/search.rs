@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use formats::leftover::Leftover;
 use host::{FarPath, Place, ReadHost, Search, SearchProgress, Searched};
 use model::{Fact, Value, facts};
 
@@ -120,10 +121,13 @@ pub(crate) fn ask(asking: &mut Asking<'_>, found: Result<&Found<'_>, &str>, want
 /// What was found, and what could not be searched beside it.
 fn value(places: &Places, searched: &Searched, of: For, dirs: &[PathBuf], by_name: &[String]) -> Value {
     let is_of = |place: usize| places.of.get(place) == Some(&of);
-    let mut wrong: Vec<String> = searched
-        .hits
-        .iter()
-        .filter(|hit| is_of(hit.place))
+    let mut hits: Vec<_> = searched.hits.iter().filter(|hit| is_of(hit.place)).collect();
+    // A copy of a data directory has hundreds of files: a dump must not stand behind them.
+    let of_servers: Vec<&str> =
+        Leftover::ALL.iter().filter(|one| one.is_of_a_server()).map(|one| one.words()).collect();
+    hits.sort_by_key(|hit| of_servers.contains(&hit.what.as_str()));
+    let mut wrong: Vec<String> = hits
+        .into_iter()
         .map(|hit| {
             let (path, what) = (hit.path.0.display(), &hit.what);
             match (of, hit.count) {

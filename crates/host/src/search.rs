@@ -499,7 +499,8 @@ mod tests {
     }
 
     fn why(searched: &Searched) -> String {
-        searched.unread.iter().map(|one| format!("{}: {}\n", one.path.0.display(), one.why)).collect()
+        let lines = searched.unread.iter().map(|one| format!("{}: {}", one.path.0.display(), one.why));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn gzipped(plain: &[u8]) -> Vec<u8> {

@@ -139,15 +139,14 @@ impl Search {
             let from = self.judged;
             let length = BLOCK_BYTES.min(until - from);
             let rest = self.window.get(from..).unwrap_or_default();
-            match rest.first_chunk() {
-                Some(block) => mark(block, &mut marks),
-                None => {
-                    let mut last = [0; BLOCK_BYTES + LETTERS - 1];
-                    for (to, byte) in last.iter_mut().zip(rest) {
-                        *to = *byte;
-                    }
-                    mark(&last, &mut marks);
+            if let Some(block) = rest.first_chunk() {
+                mark(block, &mut marks);
+            } else {
+                let mut last = [0; BLOCK_BYTES + LETTERS - 1];
+                for (to, byte) in last.iter_mut().zip(rest) {
+                    *to = *byte;
                 }
+                mark(&last, &mut marks);
             }
             for at in memchr::memchr_iter(1, marks.get(..length).unwrap_or_default()) {
                 self.judge_at(from + at, hits);
@@ -285,7 +284,7 @@ mod tests {
             let said: Vec<_> = hits.iter().map(|hit| (hit.kind, words(text, hit))).collect();
             assert_eq!(said, [(kind, expected)], "{text}");
             // Far behind other bytes, in a binary file, and in either case.
-            let far = [&[0; 300_000][..], text.as_bytes()].concat();
+            let far = [&vec![0; 300_000], text.as_bytes()].concat();
             assert_eq!(whole(&far).len(), 1, "{text}");
         }
         assert_eq!(whole(b"SELECT AES_ENCRYPT(AES_ENCRYPT('a','SECRET'),'SECRET')").len(), 2);

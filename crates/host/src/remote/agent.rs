@@ -351,7 +351,9 @@ impl Agent {
         let (sender, found) = std::sync::mpsc::channel();
         let progress = Arc::new(SearchProgress::default());
         let (search, of_thread, is_over) = (search.clone(), Arc::clone(&progress), Arc::clone(&self.is_over));
-        std::thread::spawn(move || sender.send(crate::search::search(&search, &of_thread, &is_over)));
+        std::thread::spawn(move || {
+            let _ = sender.send(crate::search::search(&search, &of_thread, &is_over));
+        });
         let id = self.new_id();
         searches.insert(id, Searching { progress, found });
         Answer::Number { number: id }

@@ -188,6 +188,9 @@ fn of_pipeline(pipeline: &Pipeline, depth: usize, signs: &mut Vec<Sign>) {
     stream(&commands, signs);
 }
 
+/// Source: ssh(1), options that have a value.
+const SSH_WITH_VALUE: &str = "BbcDEeFIiJLlmOopQRSWw";
+
 /// What a shell here, or at the other end of ssh, is given to run.
 fn inside(command: &Command<'_>) -> Vec<String> {
     if SHELLS.contains(&command.name) || matches!(command.name, "su" | "runuser") {
@@ -200,12 +203,10 @@ fn inside(command: &Command<'_>) -> Vec<String> {
     if command.name != "ssh" {
         return vec![];
     }
-    // Source: ssh(1), options that have a value.
-    const WITH_VALUE: &str = "BbcDEeFIiJLlmOopQRSWw";
     let mut words = command.args.iter();
     while let Some(word) = words.next() {
         let Some(option) = word.strip_prefix('-') else { break };
-        if option.len() == 1 && option.chars().all(|char| WITH_VALUE.contains(char)) {
+        if option.len() == 1 && option.chars().all(|char| SSH_WITH_VALUE.contains(char)) {
             words.next();
         }
     }
@@ -214,7 +215,7 @@ fn inside(command: &Command<'_>) -> Vec<String> {
 }
 
 fn password_variable(words: &[String], signs: &mut Vec<Sign>) {
-    let is_set = |word: &String| word.strip_prefix("MYSQL_PWD=").is_some_and(|value| is_literal(value));
+    let is_set = |word: &String| word.strip_prefix("MYSQL_PWD=").is_some_and(is_literal);
     if words.iter().any(is_set) {
         signs.push(Sign::Password("MYSQL_PWD is set".into()));
     }
