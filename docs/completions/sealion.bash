@@ -820,7 +820,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__audit)
-            opts="-h -P -u -p -S -? -v --print-grants --flavour --fix-plan --if --baseline --profile --fail-on --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --format --inventory --color --verbose"
+            opts="-h -P -u -p -S -? -v --print-grants --flavour --fix-plan --if --search --search-dir --baseline --profile --fail-on --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --format --inventory --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -831,6 +831,10 @@ _sealion() {
                     return 0
                     ;;
                 --if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --search-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

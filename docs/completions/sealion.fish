@@ -145,6 +145,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'P
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l flavour -d 'With --print-grants: only those for this flavour' -r -f -a "mariadb\t''
 mysql\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l if -d 'Print what could be read by who has got hold of one thing: disk, backup, link, host, app-account=NAME' -r
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l search-dir -d 'With --search: look for dumps and copies in this directory too; may be given several times' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l baseline -d 'Show only what changed since this JSON file was written' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l profile -d 'Show only the rules that bear on a standard, in its order' -r -f -a "pci\t''
 cis\t''
@@ -183,6 +184,7 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l print-grants -d 'Print the statements that create an account for it, and do nothing else'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l fix-plan -d 'Print what fixes the findings, in an order that breaks nobody'
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l search -d 'Search the machine too: secrets in logs and histories, dumps and copies'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -s p -l password -d 'Prompt for the password'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl -d 'Require TLS, as --ssl of mariadb'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l skip-ssl -d 'Do not use TLS'

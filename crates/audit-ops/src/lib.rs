@@ -5,9 +5,12 @@ pub mod grants;
 mod leak;
 mod print_grants;
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use ::audit::{Beside, Machine};
+use ::audit::{Beside, Machine, SearchWanted};
+use host::SearchProgress;
 use model::{Clock, Finding, Observation, Observations, SystemClock, Verdict};
 use net::{Client, ConnectOptions, Connector, SslMode, TlsOptions};
 use report::shape::{
@@ -34,15 +37,25 @@ pub struct Audit {
     pub servers: Vec<AuditServerRow>,
     pub findings: Vec<Finding>,
     pub seen: Observations,
+    has_searched: bool,
     started_unix_ms: u64,
 }
 
+/// A search of the machines' files beside the audit.
+#[derive(Debug, Clone, Default)]
+pub struct SearchOptions {
+    /// Directories beyond the usual ones.
+    pub dirs: Vec<PathBuf>,
+    pub progress: Arc<SearchProgress>,
+}
+
 /// Asks every server of the inventory, or the one that was named.
-pub fn audit(cluster: &Cluster) -> Audit {
-    let mut audit = Audit { started_unix_ms: SystemClock.unix_ms(), ..Audit::default() };
+pub fn audit(cluster: &Cluster, search: Option<&SearchOptions>) -> Audit {
+    let mut audit =
+        Audit { started_unix_ms: SystemClock.unix_ms(), has_searched: search.is_some(), ..Audit::default() };
     let mut all = Vec::new();
     cluster.reach_machines();
-    for (row, seen) in cluster.on_each(|spec| server(cluster, spec)) {
+    for (row, seen) in cluster.on_each(|spec| server(cluster, spec, search)) {
         audit.servers.push(row);
         all.extend(seen);
     }
@@ -52,7 +65,11 @@ pub fn audit(cluster: &Cluster) -> Audit {
 }
 
 /// One of them.
-fn server(cluster: &Cluster, spec: &server::NodeSpec) -> (AuditServerRow, Vec<Observation>) {
+fn server(
+    cluster: &Cluster,
+    spec: &server::NodeSpec,
+    search: Option<&SearchOptions>,
+) -> (AuditServerRow, Vec<Observation>) {
     let login = ConnectOptions { io_timeout: STATEMENT_MAX, ..cluster.login_at(spec) };
     let name = spec.name.to_string();
     let address = login.endpoint.to_string();
@@ -74,7 +91,8 @@ fn server(cluster: &Cluster, spec: &server::NodeSpec) -> (AuditServerRow, Vec<Ob
         options,
         sst,
     });
-    let beside = Beside { served, names: names(cluster, spec), machine };
+    let search = search.map(|one| SearchWanted { dirs: &one.dirs, progress: &one.progress });
+    let beside = Beside { served, names: names(cluster, spec), machine, search };
     match ::audit::audit(&mut client, &name, SystemClock.unix_ms(), &beside) {
         Ok(audited) => {
             row.version = Some(audited.version);
@@ -181,7 +199,9 @@ pub fn report(audit: &Audit, acceptances: &Acceptances) -> AuditReport {
         passed: 0,
         not_applicable: 0,
         map: map(audit),
-        not_looked_at: rules::map::NOT_LOOKED_AT.iter().map(|(what, by)| format!("{what}: {by}")).collect(),
+        not_looked_at: rules::map::not_looked_at(audit.has_searched)
+            .map(|(what, by)| format!("{what}: {by}"))
+            .collect(),
         findings: audit.findings.iter().map(|one| FindingRow::new(one, &audit.seen, &[])).collect(),
         accepted,
         baseline: None,

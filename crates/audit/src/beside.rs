@@ -8,6 +8,8 @@ use server::options::Effective;
 use server::sst::SstOptions;
 use trust::CertificateInfo;
 
+use crate::search::SearchWanted;
+
 /// A pid, with a line feed.
 const PID_FILE_BYTES_MAX: u64 = 64;
 /// Programs of servers.
@@ -21,6 +23,8 @@ pub struct Beside<'h> {
     pub names: Vec<String>,
     /// The machine that it runs on, or why that is not asked.
     pub machine: Result<Machine<'h>, String>,
+    /// Whether its files are searched too.
+    pub search: Option<SearchWanted<'h>>,
 }
 
 /// The machine of a server, and its option files as an inventory leads to them.

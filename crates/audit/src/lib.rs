@@ -14,6 +14,7 @@ mod questions;
 mod rights;
 #[cfg(test)]
 mod script;
+mod search;
 pub mod statements;
 
 use model::fact::{LookBy, On};
@@ -26,6 +27,7 @@ pub use beside::{Beside, Machine};
 pub use grant::Grant;
 pub use on_host::{HOST_QUESTIONS, HostQuestion};
 pub use questions::QUESTIONS;
+pub use search::{SEARCH_FACTS, SearchWanted};
 
 /// One thing that is asked.
 pub struct Question {
@@ -139,6 +141,10 @@ mod tests {
                 "{} is declared as noted by audit: exactly one question has to say that it notes it",
                 fact.name
             );
+        }
+        for fact in facts::all() {
+            let is_listed = SEARCH_FACTS.contains(&fact);
+            assert_eq!(fact.is_noted_by(LookBy::Search), is_listed, "{}", fact.name);
         }
         for fact in questions() {
             assert!(fact.is_noted_by(LookBy::Audit), "{} is not declared as noted by audit", fact.name);

@@ -365,6 +365,27 @@ impl Drop for Ticker {
     }
 }
 
+/// How far a long reading is: `reading 1.2 GiB of 3.4 GiB, 900.0 MiB/s, 3 s left`.
+pub fn read_so_far(read_bytes: u64, all_bytes: u64, elapsed: Duration) -> String {
+    let per_s = u128::from(read_bytes) * 1000 / elapsed.as_millis().max(1);
+    let per_s = u64::try_from(per_s).unwrap_or(u64::MAX);
+    let left_s = all_bytes.saturating_sub(read_bytes) / per_s.max(1);
+    let left = duration(left_s as f64);
+    format!("reading {} of {}, {}/s, {left} left", size(read_bytes), size(all_bytes), size(per_s))
+}
+
+/// As `ls -h`.
+pub fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if value < 1024.0 {
+            return if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") };
+        }
+        value /= 1024.0;
+    }
+    format!("{value:.1} TiB")
+}
+
 /// `95 s` or `7 min`.
 pub fn duration(seconds: f64) -> String {
     if seconds < 120.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }

@@ -1,4 +1,4 @@
-//! One gzip file as a whole, for changelogs of packages: no larger than the caller allows.
+//! One gzip file as a whole, for changelogs of packages: no larger than the caller allows. And the beginning of one, to see what it is.
 //!
 //! # Source
 //! RFC 1952. The checksum at its end is compared, since an answer hangs on what is not in the text too.
@@ -37,6 +37,16 @@ pub fn inflate(bytes: &[u8], bytes_max: usize) -> Result<Vec<u8>, GzipError> {
     let is_whole = crc == crc32fast::hash(&plain).to_le_bytes()
         && u32::try_from(plain.len()).is_ok_and(|bytes| length == bytes.to_le_bytes());
     if is_whole { Ok(plain) } else { Err(GzipError::Damaged) }
+}
+
+/// What the first bytes of a gzip file begin with, as far as they go; nothing where it is none.
+pub fn inflate_start(bytes: &[u8], bytes_max: usize) -> Vec<u8> {
+    let body = behind_header(bytes).unwrap_or_default();
+    match miniz_oxide::inflate::decompress_to_vec_with_limit(body, bytes_max) {
+        Ok(plain) => plain,
+        // It goes on behind these bytes, or has more than was asked for.
+        Err(error) => error.output,
+    }
 }
 
 fn behind_header(bytes: &[u8]) -> Result<&[u8], GzipError> {

@@ -2,20 +2,23 @@
 //!
 //! This crate knows no file system, no socket and no clock: a buffer comes in, a value or an error goes out. Who reads
 //! the file, and with which rights, is decided above. Start with [`optfile`] (one option file), [`mylogin`]
-//! (`.mylogin.cnf`), [`settings`] (what applications keep their settings in), [`shell_vars`] (`/etc/default/garb`), [`gzip`] (changelogs of
+//! (`.mylogin.cnf`), [`settings`] (what applications keep their settings in), [`shell_vars`] (`/etc/default/garb`), [`shell_line`] (commands of a script), [`gzip`] (changelogs of
 //! packages), or, of what a server keeps, [`innodb`],
-//! [`binlog`] and [`aria`], or, of what backup tools write, [`xbstream`], [`xbcrypt`], [`qpress`] and [`lz4`].
+//! [`binlog`] and [`aria`], or, of what it writes down, [`secrets`], or, of what lies about, [`leftover`], or, of what backup tools write, [`xbstream`], [`xbcrypt`], [`qpress`] and [`lz4`].
 
 pub mod aria;
 pub mod binlog;
 mod bytes;
 pub mod gzip;
 pub mod innodb;
+pub mod leftover;
 pub mod lz4;
 pub mod mylogin;
 pub mod optfile;
 pub mod qpress;
+pub mod secrets;
 pub mod settings;
+pub mod shell_line;
 pub mod shell_vars;
 pub mod xbcrypt;
 pub mod xbstream;

@@ -1,4 +1,4 @@
-//! A machine, here or elsewhere: files, processes, services, captures. It knows no MySQL.
+//! A machine, here or elsewhere: files, processes, services, captures. It knows no MySQL, but what to search files for (`formats` does).
 //!
 //! Reading and writing are two traits, so that a look can be handed a host that it cannot change. [`Local`] does it; [`Remote`] asks
 //! the same program at the other end of the user's own ssh, where [`Local`] does it.
@@ -7,6 +7,7 @@ pub mod job;
 mod local;
 pub mod ports;
 pub mod remote;
+mod search;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -19,8 +20,10 @@ use thiserror::Error;
 
 pub use job::{Job, JobPlace, JobState};
 pub use local::Local;
+pub use remote::frames::FarPath;
 pub use remote::push::PushedProgram;
 pub use remote::{AgentProgram, Remote, SharedHost, SshTarget};
+pub use search::{EncryptedFile, Place, Search, SearchHit, SearchProgress, Searched, SearchedSoFar};
 
 /// How a text begins of a machine that could not be asked: ssh does not get there, or sealion does not run there.
 pub const NO_AGENT: &str = "nothing could be asked of";
@@ -229,6 +232,11 @@ pub trait ReadHost {
     /// The first text in a program or library that is `mark` with a digit behind it, to its end: `OpenSSL 3.0.19 27 Jan 2026`.
     /// `None`: there is no such text, or no such file.
     fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError>;
+    /// Searches files for secrets and leftovers. It may take long; `progress` is kept up to date meanwhile.
+    ///
+    /// # Errors
+    /// The machine cannot be asked. What could not be read there is a part of the answer.
+    fn search(&self, search: &Search, progress: &SearchProgress) -> Result<Searched, HostError>;
 }
 
 /// A lock on a host; let go when this value is dropped, or when the process that holds it ends.

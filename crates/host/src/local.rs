@@ -9,6 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -23,7 +24,7 @@ use rustix::fs::{
 
 use crate::{
     FileFacts, HostError, HostLock, JobPlace, JobState, PROGRAMS_MAX, ProcessFacts, Programs, ReadHost,
-    Service, ServiceState, WriteHost, is_program, job,
+    Search, SearchProgress, Searched, Service, ServiceState, WriteHost, is_program, job,
 };
 
 /// Of what a command prints, this much is kept for an error text.
@@ -296,6 +297,10 @@ impl ReadHost for Local {
     fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError> {
         let Some(file) = maybe(File::open(path)).map_err(fail("cannot read", path))? else { return Ok(None) };
         first_text(file.take(PROGRAM_BYTES_MAX), mark.as_bytes()).map_err(fail("cannot read", path))
+    }
+
+    fn search(&self, search: &Search, progress: &SearchProgress) -> Result<Searched, HostError> {
+        Ok(crate::search::search(search, progress, &AtomicBool::new(false)))
     }
 }
 

@@ -10,6 +10,8 @@ pub enum LookBy {
     Scan,
     /// Inside one server: SQL, and the machine that it runs on.
     Audit,
+    /// On the machine of one server, through whole files: only where it is asked for.
+    Search,
     /// Over a cluster: SQL, files, captures.
     Status,
 }
@@ -19,6 +21,7 @@ impl fmt::Display for LookBy {
         f.write_str(match self {
             Self::Scan => "sealion scan",
             Self::Audit => "sealion audit",
+            Self::Search => "sealion audit --search",
             Self::Status => "sealion status",
         })
     }

@@ -41,11 +41,11 @@ impl Leak {
     pub fn always(self) -> &'static str {
         match self {
             Disk => {
-                "Dumps, copies and key files that lie on the same disk are not looked at by an audit; what the bytes of its files are, sealion status rest tells."
+                "Dumps, copies and key files that lie on the same disk are looked at only with --search, and only where that searches; what the bytes of its files are, sealion status rest tells."
             }
             Backup => {
                 "A dump (mysqldump, mydumper) holds rows in cleartext however its tables are stored. A physical copy (mariabackup, xtrabackup) holds pages as \
-                 they lie on the disk. Neither is looked at by an audit."
+                 they lie on the disk. Those on other machines no audit looks at; those on the server's own, only with --search."
             }
             Link => {
                 "An audit knows what servers are set to and tell of sessions; what goes over the wire, sealion status captures."
@@ -167,7 +167,16 @@ const REACHES: &[Reach] = &[
     reach("SL4012", &[Disk, Backup], "which values of AES_ENCRYPT() are alike"),
     reach("SL4201", &[Disk], "every statement with its values, in the general log"),
     reach("SL4202", &[Disk], "passwords in statements, in logs"),
-    reach("SL4211", &[Disk, Host], "all rows of a dump"),
+    reach("SL4211", &[Disk, Host], "all rows of a dump or a copy"),
+    reach("SL4203", &[Disk], "passwords and keys in statements, in logs"),
+    reach("SL4210", &[Disk], "passwords and keys in statements, in histories of clients"),
+    reach("SL4204", &[Disk, Backup], "passwords and keys in statements, in binary logs"),
+    reach("SL6002", &[Link], "whole data sets, while a job sends them"),
+    reach("SL6001", &[Link], "all rows that a job dumps, by who takes TLS away from it"),
+    reach("SL6009", &[Link], "what a job sends, by who answers in its host's place"),
+    reach("SL6004", &[Disk, Host], "passwords in lines of jobs"),
+    reach("SL5004", &[Host], "passwords in login files of clients"),
+    reach("SL6005", &[Host, Backup], "what a job encrypts: its key is in its line, or quickly guessed"),
     reach("SL4213", &[Disk], "the server's memory, with keys and rows, in the swap space"),
     reach("SL4206", &[Disk, Backup], "statements with their values, in the binary log"),
     reach("SL4205", &[Disk, Backup], "statements with their values, in the binary log beside the rows"),
@@ -289,8 +298,9 @@ mod tests {
             REACHES.iter().map(|one| one.rule).chain(OF_NO_LEAK.iter().copied()).collect();
         let once: BTreeSet<&str> = placed.iter().copied().collect();
         assert_eq!(once.len(), placed.len(), "a rule stands here twice");
-        let of_audit =
-            |rule: &&&dyn model::Rule| rule.facts().iter().any(|fact| fact.is_noted_by(LookBy::Audit));
+        let is_seen =
+            |fact: &&model::Fact| fact.is_noted_by(LookBy::Audit) || fact.is_noted_by(LookBy::Search);
+        let of_audit = |rule: &&&dyn model::Rule| rule.facts().iter().any(is_seen);
         let judged: BTreeSet<&str> = RULES.iter().filter(of_audit).map(|rule| rule.id()).collect();
         assert_eq!(once, judged, "left: placed here; right: judged by an audit");
         for leak in Leak::ALL {

@@ -7,6 +7,7 @@ mod facts;
 mod files;
 pub mod fix;
 pub mod grade;
+mod jobs;
 pub mod leak;
 mod logs;
 pub mod map;
@@ -293,10 +294,13 @@ pub const RULES: &[&dyn Rule] = &[
     &rest::KEY_SERVER,
     &logs::GENERAL_LOG,
     &logs::LOG_RAW,
+    &logs::FILE_SECRETS,
+    &logs::BINLOG_SECRETS,
     &logs::ROW_STATEMENTS,
     &logs::BINLOG_FORMAT,
     &logs::HISTORY,
     &logs::LOG_TABLES,
+    &logs::HISTORY_SECRETS,
     &files::DUMPS,
     &logs::CORE_FILE,
     &rest::SWAP,
@@ -304,6 +308,12 @@ pub const RULES: &[&dyn Rule] = &[
     &logs::REFUSED_LOGINS,
     &logs::BINLOG_EXPIRY,
     &logs::LOG_MODES,
+    &jobs::LOGIN_FILES,
+    &jobs::DUMPS_STRIPPABLE,
+    &jobs::STREAMS_CLEAR,
+    &jobs::PASSWORDS,
+    &jobs::WEAK_ENCRYPTION,
+    &jobs::ANY_HOST,
 ];
 
 pub fn by_id(id: &str) -> Option<&'static dyn Rule> {
@@ -354,7 +364,7 @@ pub fn judge(seen: &Observations) -> Vec<Finding> {
 mod tests {
     use super::*;
     use model::Source;
-    use model::facts::{account, cluster, log, rest, server, session, statement, wire};
+    use model::facts::{account, cluster, job, log, rest, server, session, statement, wire};
 
     /// Other rules may judge the same fact: only this one is asked.
     fn verdict(id: &str, facts: &[(&Fact, Value)]) -> &'static str {
@@ -517,8 +527,17 @@ mod tests {
             ("SL4103", &rest::KEY_IN_DATADIR, Value::Absent, text("found")),
             ("SL4107", &rest::KEY_SERVER_CLEARTEXT, Value::Absent, text("found")),
             ("SL4207", &log::HISTORY, Value::Absent, text("found")),
+            ("SL4203", &log::FILE_SECRETS, Value::Absent, text("found")),
+            ("SL4204", &log::BINLOG_SECRETS, Value::Absent, text("found")),
+            ("SL4210", &log::HISTORY_SECRETS, Value::Absent, text("found")),
             ("SL4211", &server::DUMPS, Value::Absent, text("found")),
             ("SL4213", &rest::SWAP, Value::Absent, text("found")),
+            ("SL5004", &job::LOGIN_FILES_OPEN, Value::Absent, text("found")),
+            ("SL6001", &job::DUMPS_STRIPPABLE, Value::Absent, text("found")),
+            ("SL6002", &job::STREAMS_CLEAR, Value::Absent, text("found")),
+            ("SL6004", &job::PASSWORDS, Value::Absent, text("found")),
+            ("SL6005", &job::WEAK_ENCRYPTION, Value::Absent, text("found")),
+            ("SL6009", &job::ANY_HOST, Value::Absent, text("found")),
             ("SL4221", &log::STATEMENT_FILES_OPEN, Value::Absent, text("found")),
         ] {
             let of = |value: Value| verdict(id, &[(fact, value)]);
@@ -799,6 +818,12 @@ mod tests {
             "Logs and what is left over",
             "What a server writes down of statements and logins, and what lies beside it: `sealion audit`.",
             &["SL2615", "SL2616", "SL42"],
+        ),
+        (
+            "jobs",
+            "Jobs and login files",
+            "Crontabs, timers and scripts of the server's machine that dump and send data, and login files of its users: `sealion audit`.",
+            &["SL5", "SL6"],
         ),
         (
             "statements",

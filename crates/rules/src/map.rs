@@ -73,12 +73,23 @@ pub const PATHS: &[Path] = &[
 ];
 
 /// Paths that no audit looks at, and what does.
-pub const NOT_LOOKED_AT: &[(&str, &str)] = &[
+const NOT_LOOKED_AT: &[(&str, &str)] = &[
     ("the wire itself", "sealion status captures it"),
-    ("the bytes of files", "sealion status rest reads them"),
-    ("dumps elsewhere, backups, snapshots of disks", "nothing of sealion's looks at them yet"),
-    ("values in error and audit logs", "nothing of sealion's looks at them yet"),
+    ("the bytes of data files", "sealion status rest reads them"),
+    ("snapshots of disks, backups on other machines", "nothing of sealion's looks at them yet"),
 ];
+
+/// Those of an audit without a search.
+const NOT_SEARCHED: &[(&str, &str)] = &[
+    ("dumps and copies that lie about", "sealion audit --search looks for them"),
+    ("secrets in logs, binary logs and histories of clients", "sealion audit --search looks for them"),
+];
+
+/// What an audit did not look at, and what does.
+pub fn not_looked_at(has_searched: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let not_searched = if has_searched { &[] } else { NOT_SEARCHED };
+    NOT_LOOKED_AT.iter().chain(not_searched).copied()
+}
 
 /// What is known of a path on one server.
 #[derive(Debug, Clone, PartialEq, Eq)]

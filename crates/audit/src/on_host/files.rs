@@ -176,7 +176,7 @@ fn socket_dir(asking: &Asking<'_>, found: &Found<'_>) -> Value {
     }
 }
 
-fn is_dump(path: &Path) -> bool {
+pub(crate) fn is_dump(path: &Path) -> bool {
     const ENDS: [&str; 6] = [".sql", ".sql.gz", ".sql.zst", ".sql.xz", ".dump", ".xbstream"];
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     ENDS.iter().any(|end| name.ends_with(end))

@@ -4,9 +4,13 @@
 mod certificates;
 mod cluster;
 mod files;
+mod jobs;
 mod keys;
+mod login_files;
 mod options;
 mod process;
+
+pub(crate) use files::is_dump;
 
 use model::{Fact, Value};
 
@@ -30,6 +34,8 @@ pub const HOST_QUESTIONS: &[HostQuestion] = &[
     keys::QUESTION,
     certificates::QUESTION,
     cluster::QUESTION,
+    jobs::QUESTION,
+    login_files::QUESTION,
 ];
 
 /// Asks all of them, or says of all why not.
@@ -50,6 +56,9 @@ pub(crate) fn ask(asking: &mut Asking<'_>, beside: &Beside<'_>) {
                 }
             }
         }
+    }
+    if let Some(wanted) = &beside.search {
+        crate::search::ask(asking, found.as_ref().map_err(String::as_str), wanted);
     }
 }
 

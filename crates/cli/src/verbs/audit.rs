@@ -5,6 +5,7 @@ mod leak;
 mod map;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ::report::formats::audit::AUDIT_FORMATS;
 use ::report::shape::{AuditReport, SeverityWord};
@@ -38,6 +39,7 @@ const FORMATS: &[Format] = &[
   sealion audit --format sarif --baseline last-week.json
   sealion audit --format html > audit.html
   sealion audit --print-grants --flavour mysql
+  sealion audit --search --search-dir /data/backups
 
 Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 a server did not answer (to the end) or, with --fail-on, a rule
 could not be judged."
@@ -66,6 +68,17 @@ pub struct AuditArgs {
     /// app-account=NAME (an account of the server, as an injected statement has it). Accepted findings are among them; nothing is changed.
     #[arg(long = "if", value_name = "LEAK", conflicts_with_all = ["print_grants", "fix_plan", "baseline"])]
     pub if_leaks: Option<audit_ops::Wanted>,
+    /// Search the machine too: secrets in logs and histories, dumps and copies
+    ///
+    /// Search the files of the server's machine too: passwords and keys in general, slow, error and audit logs, in binary and relay logs, and in
+    /// the histories of clients; dumps, backup streams and copies of tablespaces in cleartext, by the first bytes of every file around the data
+    /// directory, in homes, in temporary directories and where backups usually lie. Whole logs are read. No value is told, and what could not be
+    /// read is unknown.
+    #[arg(long, conflicts_with = "print_grants")]
+    pub search: bool,
+    /// With --search: look for dumps and copies in this directory too; may be given several times
+    #[arg(long, value_name = "DIR", requires = "search", hide_short_help = true)]
+    pub search_dir: Vec<PathBuf>,
     /// Show only what changed since this JSON file was written
     ///
     /// Show only what changed since this JSON file of an audit was written; --fail-on then counts only new findings.
@@ -143,10 +156,31 @@ pub fn audit(global: &Global, args: &AuditArgs) -> Result<u8, OpsError> {
             "use --format table or json, or leave out --if",
         ));
     }
+    if let Some(dir) = args.search_dir.iter().find(|dir| !dir.is_absolute()) {
+        return Err(OpsError::usage(
+            format!("{} is no absolute path", dir.display()),
+            "it is searched on each server's machine, where nobody works in a directory",
+            "begin it with /",
+        ));
+    }
     let mut earlier = args.baseline.as_deref().map(audit_ops::read_result).transpose()?;
     let cluster = connect::cluster(global, &args.connect)?;
-    let ticker = show::Ticker::start(|_| "asking the servers".to_owned());
-    let mut audit = audit_ops::audit(&cluster);
+    let search = args.search.then(|| audit_ops::SearchOptions {
+        dirs: args.search_dir.clone(),
+        ..audit_ops::SearchOptions::default()
+    });
+    let progress = search.as_ref().map(|search| Arc::clone(&search.progress));
+    let ticker = show::Ticker::start(move |elapsed| {
+        let so_far = progress.as_ref().map(|progress| progress.so_far()).filter(|so_far| so_far.files > 0);
+        so_far.map_or_else(
+            || "asking the servers".to_owned(),
+            |so_far| {
+                let read = show::read_so_far(so_far.read_bytes, so_far.all_bytes, elapsed);
+                format!("{read}; {} files", so_far.files)
+            },
+        )
+    });
+    let mut audit = audit_ops::audit(&cluster, search.as_ref());
     drop(ticker);
     let acceptances =
         scan_ops::accepted::read(&global.inventory, global.inventory == Path::new(DEFAULT_INVENTORY))?;

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -18,12 +18,13 @@ use super::frames::{FarPath, Frame, FrameError, FrameReader, PAYLOAD_BYTES_MAX, 
 use super::messages::{AgentFacts, AgentMode, Answer, DialTarget, Message, Request};
 use super::outbox::Outbox;
 use super::streams::{STREAMS_MAX, StreamEnd, Streams};
-use crate::{HostError, HostLock, Local, ReadHost, WriteHost};
+use crate::{HostError, HostLock, Local, ReadHost, Search, SearchProgress, Searched, WriteHost};
 
 /// Requests that are answered side by side; a file system that hangs holds up the others not before so many.
 const REQUESTS_MAX: usize = 64;
 const CAPTURES_MAX: usize = 4;
 const LOCKS_MAX: usize = 16;
+const SEARCHES_MAX: usize = 4;
 const READ_BYTES: usize = 64 * 1024;
 
 struct Agent {
@@ -36,6 +37,15 @@ struct Agent {
     next_id: AtomicU64,
     locks: Mutex<HashMap<u64, Box<dyn HostLock>>>,
     captures: Mutex<HashMap<u64, Capture>>,
+    searches: Mutex<HashMap<u64, Searching>>,
+    /// Whoever has asked has hung up.
+    is_over: Arc<AtomicBool>,
+}
+
+/// A search that goes on, or was not asked for yet.
+struct Searching {
+    progress: Arc<SearchProgress>,
+    found: std::sync::mpsc::Receiver<Searched>,
 }
 
 /// What is asked comes from `input`; answers go to `output`. Returns when there is nothing more to read: locks are let go of then,
@@ -62,6 +72,8 @@ pub fn serve(
         next_id: AtomicU64::new(1),
         locks: Mutex::default(),
         captures: Mutex::default(),
+        searches: Mutex::default(),
+        is_over: Arc::default(),
     });
     let read = (|| {
         let mut reader = FrameReader::at_once();
@@ -81,6 +93,7 @@ pub fn serve(
             }
         }
     })();
+    agent.is_over.store(true, Ordering::Relaxed);
     agent.streams.close_all();
     agent.outbox.close();
     agent.locks.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -170,6 +183,8 @@ impl Agent {
                     None => Answer::Refused { why: "there is no such capture".into() },
                 }
             }
+            Request::Search { search } => self.search(search),
+            Request::SearchSoFar { search } => self.search_so_far(*search, &mut bytes),
             Request::Unlock { lock } => {
                 self.locks.lock().unwrap_or_else(PoisonError::into_inner).remove(lock);
                 Answer::Done
@@ -273,6 +288,8 @@ impl Agent {
             | Request::Dial { .. }
             | Request::Capture { .. }
             | Request::CaptureEnd { .. }
+            | Request::Search { .. }
+            | Request::SearchSoFar { .. }
             | Request::Unlock { .. } => Answer::Refused { why: "it is answered elsewhere".into() },
         })
     }
@@ -324,6 +341,43 @@ impl Agent {
                 text: error.to_string(),
             },
         }
+    }
+
+    fn search(&self, search: &Search) -> Answer {
+        let mut searches = self.searches.lock().unwrap_or_else(PoisonError::into_inner);
+        if searches.len() >= SEARCHES_MAX {
+            return Answer::Refused { why: format!("{SEARCHES_MAX} searches run already") };
+        }
+        let (sender, found) = std::sync::mpsc::channel();
+        let progress = Arc::new(SearchProgress::default());
+        let (search, of_thread, is_over) = (search.clone(), Arc::clone(&progress), Arc::clone(&self.is_over));
+        std::thread::spawn(move || {
+            let _ = sender.send(crate::search::search(&search, &of_thread, &is_over));
+        });
+        let id = self.new_id();
+        searches.insert(id, Searching { progress, found });
+        Answer::Number { number: id }
+    }
+
+    fn search_so_far(&self, id: u64, bytes: &mut Zeroizing<Vec<u8>>) -> Answer {
+        let mut searches = self.searches.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(searching) = searches.get(&id) else {
+            return Answer::Refused { why: "there is no such search".into() };
+        };
+        let found = searching.found.try_recv();
+        let so_far = searching.progress.so_far();
+        match found.map(|found| serde_json::to_vec(&found)) {
+            Err(std::sync::mpsc::TryRecvError::Empty) => {
+                return Answer::SearchSoFar { so_far, is_done: false };
+            }
+            Ok(Ok(found)) => **bytes = found,
+            Ok(Err(error)) => return Answer::Refused { why: error.to_string() },
+            Err(error @ std::sync::mpsc::TryRecvError::Disconnected) => {
+                return Answer::Refused { why: format!("the search has ended without a word: {error}") };
+            }
+        }
+        searches.remove(&id);
+        Answer::SearchSoFar { so_far, is_done: true }
     }
 
     fn capture(&self, iface: &str, ports: &[u16], control: &str) -> Answer {

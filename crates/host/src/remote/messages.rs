@@ -8,7 +8,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::frames::FarPath;
-use crate::{FileFacts, HostError, JobPlace, JobState, ProcessFacts, Programs, Service, ServiceState};
+use crate::{
+    FileFacts, HostError, JobPlace, JobState, ProcessFacts, Programs, Search, SearchedSoFar, Service,
+    ServiceState,
+};
 
 /// What an agent may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +113,14 @@ pub enum Request {
         path: FarPath,
         mark: String,
     },
+    /// Begins a search.
+    Search {
+        search: Search,
+    },
+    /// How far it is; when it is done, the payload is what it has found, and it is forgotten.
+    SearchSoFar {
+        search: u64,
+    },
     /// A connection, whose bytes then pass as a stream. `only_own`: nowhere but to an address of that machine.
     Dial {
         to: DialTarget,
@@ -192,6 +203,8 @@ impl Request {
             | Self::ProgramOf { .. }
             | Self::Link { .. }
             | Self::ServiceJob { .. }
+            | Self::Search { .. }
+            | Self::SearchSoFar { .. }
             | Self::Dial { .. }
             | Self::Capture { .. }
             | Self::CaptureEnd { .. } => false,
@@ -301,6 +314,10 @@ pub enum Answer {
     },
     Locked {
         lock: u64,
+    },
+    SearchSoFar {
+        so_far: SearchedSoFar,
+        is_done: bool,
     },
     Dialled {
         stream: u64,

@@ -22,8 +22,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use capture::CaptureReport;
 
 use crate::{
-    FileFacts, HostError, HostLock, JobPlace, JobState, ProcessFacts, Programs, ReadHost, Service,
-    ServiceState, WriteHost,
+    FileFacts, HostError, HostLock, JobPlace, JobState, ProcessFacts, Programs, ReadHost, Search,
+    SearchProgress, Searched, SearchedSoFar, Service, ServiceState, WriteHost,
 };
 use connection::{Connection, FarSocket, Reply};
 use messages::{AgentFacts, AgentMode, Answer, DialTarget, Request};
@@ -39,6 +39,8 @@ const ON_THE_WAY: Duration = Duration::from_secs(10);
 /// out: else a look that asks many things would wait at each of them.
 const AGAIN: Duration = Duration::from_secs(3);
 const AGAIN_TIMES: u32 = 3;
+/// A search at the far end is asked so often how far it is.
+const SEARCH_POLL: Duration = Duration::from_millis(200);
 
 /// How a machine is reached.
 #[derive(Debug, Clone)]
@@ -466,6 +468,30 @@ impl ReadHost for Remote {
         match self.host_call(Request::ServiceJob { job: job.into() }, Vec::new(), ANSWER_MAX)?.answer {
             Answer::ServiceJob { state } => Ok(state),
             other => Err(self.odd(&other)),
+        }
+    }
+
+    fn search(&self, search: &Search, progress: &SearchProgress) -> Result<Searched, HostError> {
+        let begin = Request::Search { search: search.clone() };
+        let id = match self.host_call(begin, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::Number { number } => number,
+            other => return Err(self.odd(&other)),
+        };
+        let mut before = SearchedSoFar::default();
+        loop {
+            let reply = self.host_call(Request::SearchSoFar { search: id }, Vec::new(), ANSWER_MAX)?;
+            let Answer::SearchSoFar { so_far, is_done } = reply.answer else {
+                return Err(self.odd(&reply.answer));
+            };
+            progress.add_since(before, so_far);
+            before = so_far;
+            if is_done {
+                return serde_json::from_slice(&reply.payload).map_err(|error| HostError::Process {
+                    what: format!("what the agent on {} has found is not understood", self.name),
+                    why: error.to_string(),
+                });
+            }
+            std::thread::sleep(SEARCH_POLL);
         }
     }
 

@@ -9,7 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 use proptest::prelude::*;
 
-use super::frames::{Frame, PROTOCOL};
+use super::frames::{FarPath, Frame, PROTOCOL};
 use super::messages::{FarJob, Message};
 use super::*;
 use crate::Local;
@@ -141,6 +141,31 @@ fn an_agent_that_looks_changes_nothing() {
     }
     assert_eq!(fs::read(&path).expect("there"), b"old");
     assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), 1);
+}
+
+#[test]
+fn a_search_elsewhere_finds_what_one_here_finds_and_tells_how_far_it_is() {
+    let dir = tempfile::tempdir().expect("tmp");
+    let log = dir.path().join(std::ffi::OsStr::new("general.log"));
+    fs::write(&log, "1 Query\tCREATE USER a IDENTIFIED BY 'p'\n".repeat(50_000)).expect("writable");
+    fs::write(dir.path().join("x"), "-- MySQL dump 10").expect("writable");
+    let place = |path: &Path| FarPath(path.to_owned());
+    let search = crate::Search {
+        places: vec![
+            crate::Place::Log(place(&log)),
+            crate::Place::Log(place(&dir.path().join("gone"))),
+            crate::Place::Leftovers { dir: place(dir.path()), own: vec![] },
+        ],
+        entries_max: 100,
+        bytes_max: 1 << 30,
+    };
+    let (here, there) = (crate::SearchProgress::default(), crate::SearchProgress::default());
+    let found = Local.search(&search, &here).expect("it is this machine");
+    assert_eq!((found.hits.len(), found.hits[0].count, found.missing.clone()), (2, 50_000, vec![1]));
+    let remote = remote();
+    assert_eq!(remote.search(&search, &there).expect("it answers"), found);
+    assert_eq!(there.so_far(), here.so_far());
+    assert_eq!((there.so_far().read_bytes, there.so_far().files), (found.bytes, found.files));
 }
 
 #[test]

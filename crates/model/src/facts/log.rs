@@ -23,6 +23,12 @@ facts! {
     AUDIT_GAPS = "log.audit_gaps", Found, [Audit => MariaDb];
     /// General, slow, audit and error logs that other users may read or write.
     STATEMENT_FILES_OPEN = "log.statement_files_open", Found, [Audit => All];
+    /// Passwords and keys in statements that stand in general, slow, error and audit logs.
+    FILE_SECRETS = "log.file_secrets", Found, [Search => All];
+    /// The same in binary and relay logs.
+    BINLOG_SECRETS = "log.binlog_secrets", Found, [Search => All];
+    /// The same in histories of clients, in the homes of the machine.
+    HISTORY_SECRETS = "log.history_secrets", Found, [Search => All];
     /// Histories of statements that the performance schema keeps.
     HISTORY = "log.history", Found, [Audit => All];
 }

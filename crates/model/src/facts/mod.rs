@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod cluster;
+pub mod job;
 pub mod log;
 pub mod rest;
 pub mod server;
@@ -23,6 +24,7 @@ pub fn all() -> impl Iterator<Item = &'static Fact> {
         cluster::ALL,
         rest::ALL,
         log::ALL,
+        job::ALL,
         statement::ALL,
     ]
     .into_iter()

@@ -116,6 +116,7 @@ facts! {
     OPTION_FILES_WRITABLE = "file.option_files_writable", Found, [Audit => All];
     /// How the directory of the socket lets other users replace the socket.
     SOCKET_DIR_OPEN = "file.socket_dir_open", Found, [Audit => All];
-    /// Files in the data directory whose names are those of dumps and backups.
-    DUMPS = "file.dumps", Found, [Audit => All];
+    /// Files in the data directory whose names are those of dumps and backups; after a search, also dumps and readable copies anywhere
+    /// that was searched, by their first bytes.
+    DUMPS = "file.dumps", Found, [Audit => All, Search => All];
 }

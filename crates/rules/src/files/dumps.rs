@@ -1,4 +1,4 @@
-//! No dump lies in the data directory.
+//! No dump or copy lies about.
 
 use model::Severity;
 use model::facts::server;
@@ -7,11 +7,11 @@ use crate::FactRule;
 
 pub const DUMPS: FactRule = FactRule {
     id: "SL4211",
-    title: "No dump lies in the data directory",
-    severity: Severity::Medium,
+    title: "No dump or copy of data lies about in cleartext",
+    severity: Severity::High,
     references: &["NIST SP 800-111 sec. 4"],
-    explanation: "A dump is all tables in cleartext, beside tables that are encrypted, and is copied with every backup of the directory.",
-    remedy: "encrypt it, move it away, and overwrite it here (shred)",
+    explanation: "A dump is all tables in cleartext, beside tables that are encrypted; in the data directory it is copied with every backup of it. An audit looks at the names of files there. With --search it reads the first bytes of every file in that directory, around it, in the homes of users and where backups usually lie: dumps, also compressed ones, backup streams, tablespaces and binary logs outside of the server's directories. What is encrypted is no finding.",
+    remedy: "encrypt it (age, gpg, or a backup tool's own encryption), move it away, and overwrite it here (shred)",
     fact: &server::DUMPS,
     judge: crate::verdicts::absent,
 };

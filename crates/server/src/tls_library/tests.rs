@@ -85,6 +85,9 @@ impl ReadHost for Files {
     fn version_of(&self, _: &Path, _: Duration) -> Result<Option<String>, HostError> {
         unreachable!("it is not asked")
     }
+    fn search(&self, _: &host::Search, _: &host::SearchProgress) -> Result<host::Searched, HostError> {
+        unreachable!("it is not asked")
+    }
 }
 
 fn seen(files: &Files, said: Option<&str>) -> Vec<TlsLibrary> {

@@ -413,6 +413,15 @@ impl ReadHost for SimHost {
         Ok(self.look(|disk| disk.free_bytes))
     }
 
+    /// No audit is made of this world.
+    fn search(&self, _: &host::Search, _: &host::SearchProgress) -> Result<host::Searched, HostError> {
+        self.shared.reach_host(self.index)?;
+        Err(HostError::Process {
+            what: "its files are not searched".into(),
+            why: "this machine is simulated".into(),
+        })
+    }
+
     fn writable(&self, dir: &Path) -> Result<bool, HostError> {
         self.shared.reach_host(self.index)?;
         Ok(self.look(|disk| !disk.refuses_writes(dir)))

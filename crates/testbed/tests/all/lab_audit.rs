@@ -15,6 +15,7 @@ use crate::lab_audit_disguises::{
 use crate::lab_audit_host::{BY_HOST, GALERA_FAILS, OwnLeaf, close, plugins};
 use crate::lab_audit_kept::is_as_kept;
 use crate::lab_audit_plan::{is_followed, waits_for_cleartext};
+use crate::lab_audit_search::{BY_JOBS, BY_SEARCH};
 use crate::lab_audit_statements::BY_TEXT;
 
 /// `lab::namespace::NOT_LOOPBACK`
@@ -1022,11 +1023,15 @@ fn no_rule_of_an_audit_is_without_a_server_that_fails_it() {
         STACKED,
         BY_HOST,
         BY_TEXT,
+        BY_JOBS,
+        BY_SEARCH,
         GALERA_FAILS,
     ];
     let mut judged = 0;
     for rule in rules::RULES {
-        if !rule.facts().iter().any(|fact| fact.is_noted_by(LookBy::Audit)) {
+        let is_seen =
+            |fact: &&model::Fact| fact.is_noted_by(LookBy::Audit) || fact.is_noted_by(LookBy::Search);
+        if !rule.facts().iter().any(is_seen) {
             continue;
         }
         judged += 1;

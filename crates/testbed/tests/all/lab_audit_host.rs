@@ -13,6 +13,7 @@ use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 use crate::lab_audit::{Audited, Expected, audit_with};
 use crate::lab_audit_kept::is_as_kept;
+use crate::lab_audit_search::{leaves_nothing_about, leaves_secrets_about};
 
 const UP: Duration = Duration::from_secs(60);
 
@@ -192,6 +193,8 @@ fn each_rule_about_a_certificate_and_a_machine_fails_and_passes() {
             "--loose-hashicorp-key-management-token=x",
             "--general-log=ON",
             "--general-log-file=general.log",
+            "--log-bin=bin",
+            "--server-id=1",
         ],
     );
     fs::remove_file(program).unwrap();
@@ -233,6 +236,9 @@ fn each_rule_about_a_certificate_and_a_machine_fails_and_passes() {
     }
     as_root_with_swap(&lab, &bad).fails(&of(&["SL2806", "SL4213"]));
 
+    lab.now("what is written down and lies about");
+    leaves_secrets_about(&lab, &bad);
+
     lab.now("its files are replaced");
     // The other one, and its key, are of another pair each; the one that is served begins behind the session.
     let (new_cert, new_key) = weak_leaf(&lab);
@@ -257,19 +263,34 @@ fn each_rule_about_a_certificate_and_a_machine_fails_and_passes() {
 
     lab.now("a server that is closed");
     let leaf = OwnLeaf::make(&lab, "closed");
+    // A log that the server names, and in which the test sees that it is up.
+    let error_log = lab.home().join("b13376/log.err");
+    fs::create_dir(error_log.parent().unwrap()).unwrap();
+    symlink("log.err", lab.home().join("b13376/log")).unwrap();
     let good = Bundled::start(
         &lab,
         BUNDLE,
         13_376,
-        &[&leaf.ca, &leaf.cert, &leaf.key, &plugins(&lab, BUNDLE), "--general-log=ON"],
+        &[
+            &leaf.ca,
+            &leaf.cert,
+            &leaf.key,
+            &plugins(&lab, BUNDLE),
+            "--general-log=ON",
+            "--log-bin=bin",
+            "--server-id=2",
+            &option("log-error", &error_log),
+        ],
     );
     close(&good);
+    set_mode(&error_log, 0o640);
     let seen = audit_with(&lab, &good, "root", &[]);
     let by_name = ["SL1125"];
     seen.passes(BY_HOST.iter().map(|(id, _)| *id).filter(|id| !by_name.contains(id)));
     let port = good.port.to_string();
     let words = ["--format", "json", "audit", "-h", "127.0.0.1", "-P", &port, "-u", "root"];
     Audited::of(&lab.run(&words).exits(0)).passes(by_name);
+    leaves_nothing_about(&lab, &good);
 }
 
 #[test]

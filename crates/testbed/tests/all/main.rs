@@ -21,6 +21,7 @@ mod lab_audit_host;
 mod lab_audit_kept;
 mod lab_audit_lost;
 mod lab_audit_plan;
+mod lab_audit_search;
 mod lab_audit_statements;
 mod lab_behaviours;
 mod lab_demo;

@@ -69,26 +69,7 @@ pub fn rest(global: &Global, args: &StatusRestArgs) -> Result<u8, OpsError> {
 
 fn so_far(progress: &Progress, elapsed: Duration) -> String {
     let (read, all) = (progress.read_bytes(), progress.all_bytes());
-    let per_s = u128::from(read) * 1000 / elapsed.as_millis().max(1);
-    let per_s = u64::try_from(per_s).unwrap_or(u64::MAX);
-    let left_s = all.saturating_sub(read) / per_s.max(1);
-    if read == 0 {
-        return "listing files".into();
-    }
-    let left = show::duration(left_s as f64);
-    format!("reading {} of {}, {}/s, {left} left", size(read), size(all), size(per_s))
-}
-
-/// As `ls -h`.
-fn size(bytes: u64) -> String {
-    let mut value = bytes as f64;
-    for unit in ["B", "KiB", "MiB", "GiB"] {
-        if value < 1024.0 {
-            return if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") };
-        }
-        value /= 1024.0;
-    }
-    format!("{value:.1} TiB")
+    if read == 0 { "listing files".into() } else { show::read_so_far(read, all, elapsed) }
 }
 
 /// What stands in one row of the table: files that are told apart by nothing else.
@@ -127,7 +108,7 @@ fn print(report: &StatusRestReport, named_max: usize) {
     println!(
         "  server   {family}   files {}   pages read {}",
         report.artefacts.len(),
-        size(report.read_bytes)
+        show::size(report.read_bytes)
     );
     println!("{}", show::wrapped("  SQL      ", &asked(report)));
     let mut rows = Vec::new();
@@ -136,7 +117,7 @@ fn print(report: &StatusRestReport, named_max: usize) {
         rows.push(vec![
             group.kind.to_owned(),
             files.len().to_string(),
-            size(bytes),
+            show::size(bytes),
             show::rest_verdict(group.verdict.as_str()),
             counted(&files),
             group.sql.to_owned(),
@@ -252,7 +233,7 @@ mod tests {
     #[test]
     fn sizes_are_short() {
         for (bytes, text) in [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1 << 40, "1.0 TiB")] {
-            assert_eq!(size(bytes), text);
+            assert_eq!(show::size(bytes), text);
         }
     }
 }
