@@ -7,8 +7,8 @@ use std::path::Path;
 
 use crate::lab_audit::Audited;
 
-/// These depend on the machine and on the day.
-const ELSEWHERE: &[&str] = &["SL2701", "SL2803", "SL2806", "SL4213"];
+/// These depend on the machine, on the day and on the second.
+const ELSEWHERE: &[&str] = &["SL2105", "SL2701", "SL2803", "SL2806", "SL4213"];
 /// Writes what is found now.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
 
