@@ -1,6 +1,7 @@
 //! The process of the server: whose it is, what stands on its command line and in its environment, and the machine's swap below it.
 
 use model::{Value, facts};
+use server::tls_library::{self, TlsLibrary, Verdict};
 
 use super::HostQuestion;
 use crate::asking::Asking;
@@ -11,6 +12,7 @@ pub const QUESTION: HostQuestion = HostQuestion {
     facts: &[
         &facts::server::RUNS_AS_ROOT,
         &facts::server::PROGRAM_REPLACED,
+        &facts::server::TLS_LIBRARY_FAULTS,
         &facts::server::ARGUMENT_SECRETS,
         &facts::server::ENVIRONMENT_SECRETS,
         &facts::rest::KEY_SERVER_CLEARTEXT,
@@ -35,6 +37,20 @@ const SECRET_OPTIONS: [&str; 7] = [
 ];
 const URL_OPTIONS: [&str; 2] = ["hashicorp_key_management_vault_url", "keyring_hashicorp_server_url"];
 
+fn tls_library_faults(libraries: &[TlsLibrary]) -> Value {
+    let (mut faulty, mut unknown) = (Vec::new(), Vec::new());
+    for library in libraries {
+        match &library.verdict {
+            Verdict::NoneKnown | Verdict::Fixed { .. } => {}
+            Verdict::Faulty(faults) => {
+                faulty.extend(faults.iter().map(|fault| format!("{library}: {fault}")));
+            }
+            Verdict::CannotTell(why) => unknown.push(format!("{library}: {why}")),
+        }
+    }
+    super::list(&faulty, &unknown)
+}
+
 fn ask(asking: &mut Asking<'_>, found: &Found<'_>) {
     let how = format!("ps -o user,args -p {}", found.process.pid);
     asking.note_of_host(&facts::server::RUNS_AS_ROOT, Value::Bool(found.process.uid == 0), &how);
@@ -46,6 +62,11 @@ fn ask(asking: &mut Asking<'_>, found: &Found<'_>) {
         Err(error) => Value::Unknown(one_line(error)),
     };
     asking.note_of_host(&facts::server::PROGRAM_REPLACED, replaced, &format!("ls -l {}", program.display()));
+
+    let said = tls_library::told_by(asking.view);
+    let libraries = tls_library_faults(&tls_library::look(found.host(), &found.process, said));
+    let how = format!("grep libcrypto /proc/{}/maps", found.process.pid);
+    asking.note_of_host(&facts::server::TLS_LIBRARY_FAULTS, libraries, &how);
 
     let words = &found.process.command_line;
     let secrets: Vec<String> = words.iter().filter_map(|word| secret_option(word)).collect();

@@ -98,6 +98,8 @@ facts! {
     ROUTINES_ORPHANED = "routines.orphaned", Found, [Audit => All];
     /// Whether the process of the server is that of root.
     RUNS_AS_ROOT = "process.is_root", YesNo, [Audit => All];
+    /// Known faults of the TLS libraries that the server's process uses.
+    TLS_LIBRARY_FAULTS = "tls_library.faults", Found, [Audit => All];
     /// Whether the program that runs is gone from its disk, as after an upgrade without a restart.
     PROGRAM_REPLACED = "process.program_replaced", YesNo, [Audit => All];
     /// Options on the command line of the process whose value is a secret.

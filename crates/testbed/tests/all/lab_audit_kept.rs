@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::lab_audit::Audited;
 
 /// These depend on the machine, on the day and on the second.
-const ELSEWHERE: &[&str] = &["SL2105", "SL2701", "SL2803", "SL2806", "SL4213"];
+const ELSEWHERE: &[&str] = &["SL2105", "SL2701", "SL2702", "SL2803", "SL2806", "SL4213"];
 /// Writes what is found now.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
 
