@@ -40,6 +40,7 @@ const LOG_VARIABLES: [&str; 6] = [
     "audit_log_file",
     "audit_log_filter.file",
 ];
+const LOG_TABLES: [&str; 2] = ["mysql/general_log.CSV", "mysql/slow_log.CSV"];
 const STDERR: &str = "what the server writes to standard error is kept elsewhere, as in the journal of systemd, and was not searched";
 /// Where administrators and tools put dumps.
 const USUAL_PLACES: [&str; 12] = [
@@ -191,6 +192,8 @@ fn logs(asking: &Asking<'_>, found: &Found<'_>, places: &mut Places) {
         .filter_map(|name| asking.view.variable(name))
         .filter(|path| !path.is_empty() && *path != "stderr")
         .map(|path| found.path(path).components().collect())
+        // Logs that are tables, also of a time before.
+        .chain(LOG_TABLES.map(|table| found.datadir().join(table)))
         .collect();
     for path in named {
         places.add(For::Logs, Place::Log(FarPath(path.clone())));

@@ -54,9 +54,14 @@ fn maybe<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
+/// A FIFO that somebody has put there is no file that is waited for.
+fn open_file(path: &Path) -> io::Result<File> {
+    crate::search::open(path, true).map(|(file, _)| file)
+}
+
 impl ReadHost for Local {
     fn read(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError> {
-        let Some(file) = maybe(File::open(path)).map_err(fail("cannot read", path))? else { return Ok(None) };
+        let Some(file) = maybe(open_file(path)).map_err(fail("cannot read", path))? else { return Ok(None) };
         let mut bytes = Vec::new();
         file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(fail("cannot read", path))?;
         if bytes.len() as u64 > bytes_max {
@@ -67,7 +72,7 @@ impl ReadHost for Local {
     }
 
     fn read_end(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError> {
-        let Some(mut file) = maybe(File::open(path)).map_err(fail("cannot read", path))? else {
+        let Some(mut file) = maybe(open_file(path)).map_err(fail("cannot read", path))? else {
             return Ok(None);
         };
         let mut bytes = Vec::new();
@@ -295,7 +300,7 @@ impl ReadHost for Local {
     }
 
     fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError> {
-        let Some(file) = maybe(File::open(path)).map_err(fail("cannot read", path))? else { return Ok(None) };
+        let Some(file) = maybe(open_file(path)).map_err(fail("cannot read", path))? else { return Ok(None) };
         first_text(file.take(PROGRAM_BYTES_MAX), mark.as_bytes()).map_err(fail("cannot read", path))
     }
 
@@ -789,6 +794,23 @@ mod tests {
         let own = Local.text_in(Path::new("/nowhere/libcrypto.so.3"), "OpenSSL ").expect("absent");
         assert_eq!(own, None);
         assert!(Local.text_in(Path::new("/"), "OpenSSL ").is_err(), "a directory is not read");
+    }
+
+    #[test]
+    fn a_fifo_is_not_waited_for() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let fifo = dir.path().join("fifo");
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRUSR).expect("writable");
+        for error in [
+            Local.read(&fifo, 100).err(),
+            Local.read_end(&fifo, 100).err(),
+            Local.text_in(&fifo, "OpenSSL ").err(),
+        ] {
+            let why = error.map(|error| {
+                format!("{error} {:?}", std::error::Error::source(&error).map(ToString::to_string))
+            });
+            assert!(why.as_ref().is_some_and(|why| why.contains("no regular file")), "{why:?}");
+        }
     }
 
     #[test]

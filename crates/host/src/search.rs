@@ -455,7 +455,7 @@ impl AtWork<'_> {
 }
 
 /// Opens a regular file, and never waits for one that is not.
-fn open(path: &Path, follows: bool) -> io::Result<(File, Metadata)> {
+pub(crate) fn open(path: &Path, follows: bool) -> io::Result<(File, Metadata)> {
     let follow = if follows { 0 } else { nix::libc::O_NOFOLLOW };
     let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY | follow;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;

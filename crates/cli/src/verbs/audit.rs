@@ -265,6 +265,9 @@ fn rendered(audit: &audit_ops::Audit, report: &AuditReport) -> String {
         }
     }
     let count = |is: fn(&Verdict) -> bool| audit.findings.iter().filter(|one| is(&one.verdict)).count();
+    if !audit.servers.is_empty() && audit.servers.iter().all(|server| server.version.is_none()) {
+        return out + "\nnothing was judged: no server was audited\n";
+    }
     out += &format!(
         "\n{} failed, {} unknown, {} passed, {} not applicable\n",
         count(|verdict| matches!(verdict, Verdict::Fail(_))),

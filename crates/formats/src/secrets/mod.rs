@@ -225,6 +225,8 @@ mod tests {
             ("CREATE USER a IDENTIFIED BY 'SECRET'", IdentifiedBy, "IDENTIFIED BY "),
             ("create user a identified  by \"SECRET\"", IdentifiedBy, "identified  by "),
             ("GRANT ALL ON *.* TO a IDENTIFIED/* x */BY\n'SECRET'", IdentifiedBy, "IDENTIFIED/* x */BY\n"),
+            ("CREATE USER a IDENTIFIED -- x\n BY 'SECRET'", IdentifiedBy, "IDENTIFIED -- x\n BY "),
+            ("CREATE USER a IDENTIFIED # x\n BY 'SECRET'", IdentifiedBy, "IDENTIFIED # x\n BY "),
             ("/*!50000 CREATE USER a IDENTIFIED BY 'SECRET' */", IdentifiedBy, "IDENTIFIED BY "),
             ("CREATE USER a IDENTIFIED /*!50000 BY */ 'SECRET'", IdentifiedBy, "IDENTIFIED /*!50000 BY */ "),
             ("PREPARE s FROM 'CREATE USER a IDENTIFIED BY ''SECRET'''", IdentifiedBy, "IDENTIFIED BY "),

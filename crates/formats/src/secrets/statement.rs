@@ -306,6 +306,10 @@ impl<'t> Cursor<'t> {
                     let mark = |byte: &&u8| byte.is_ascii_digit() || matches!(**byte, b'!' | b'M');
                     2 + rest.iter().skip(2).take_while(mark).count()
                 }
+                [b'#', ..] | [b'-', b'-', b' ' | b'\t' | b'\n', ..] => match memchr::memchr(b'\n', rest) {
+                    Some(end) => end + 1,
+                    None => return,
+                },
                 [b'/', b'*', ..] => match memchr::memmem::find(rest, b"*/") {
                     Some(end) => end + 2,
                     None => return,

@@ -98,7 +98,20 @@ fn sarif_log(report: &AuditReport) -> String {
             result
         })
         .collect();
-    let is_whole = report.servers.iter().all(|server| server.why_not.is_none());
+    // 3.20.21: what kept the tool from a result.
+    let silent: Vec<Value> = report
+        .servers
+        .iter()
+        .filter_map(|server| {
+            let text =
+                format!("{} was not audited, or not to the end: {}", server.name, server.why_not.as_ref()?);
+            Some(json!({"level": "error", "message": {"text": text}}))
+        })
+        .collect();
+    let mut invocation = json!({"executionSuccessful": silent.is_empty()});
+    if !silent.is_empty() {
+        invocation["toolExecutionNotifications"] = silent.into();
+    }
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -108,7 +121,7 @@ fn sarif_log(report: &AuditReport) -> String {
                 "version": report.sealion_version,
                 "rules": rules,
             }},
-            "invocations": [{"executionSuccessful": is_whole}],
+            "invocations": [invocation],
             "results": results,
         }],
     });
@@ -275,7 +288,12 @@ mod tests {
         assert!(whole.servers[0].why_not.is_some(), "the sample has one");
         assert!(rendered("csv", &whole).contains("db1,,,unknown,,"));
         assert!(rendered("junit", &whole).contains("<error message=\"it was not asked to the end\"/>"));
-        assert!(rendered("sarif", &whole).contains("\"executionSuccessful\": false"));
+        let sarif = rendered("sarif", &whole);
+        assert!(sarif.contains("\"executionSuccessful\": false"));
+        assert!(
+            sarif.contains("db1 was not audited, or not to the end: it was not asked to the end"),
+            "{sarif}"
+        );
         assert!(rendered("prometheus", &whole).contains("sealion_audit_up{server=\"db1\"} 0\n"));
         for line in rendered("csv", &whole).lines() {
             assert!(line.matches(',').count() >= 8, "{line}");

@@ -109,29 +109,84 @@ impl AuditReport {
         })
     }
 
-    /// Notes what has changed since `earlier`, which the file had.
+    /// Notes what has changed since `earlier`, which the file had. A finding that names something else than before is new, too.
     pub fn compare(&mut self, file: &str, earlier: &Self) {
-        let bad = |report: &Self| -> Vec<(MendedRow, VerdictWord)> {
+        let bad = |report: &Self| -> Vec<(MendedRow, VerdictWord, String)> {
             let is_bad = |one: &&FindingRow| matches!(one.verdict, VerdictWord::Fail | VerdictWord::Unknown);
             let key = |one: &FindingRow| MendedRow { rule: one.rule.clone(), subject: one.subject.clone() };
-            report.findings.iter().filter(is_bad).map(|one| (key(one), one.verdict)).collect()
+            let rows = report.findings.iter().filter(is_bad);
+            rows.map(|one| (key(one), one.verdict, without_counts(&one.why))).collect()
         };
         let (then, now) = (bad(earlier), bad(self));
-        let key = |(one, _): &(MendedRow, VerdictWord)| one.clone();
         self.baseline = Some(AuditBaselineRow {
             file: file.into(),
             started_unix_ms: earlier.started_unix_ms,
             // What was unknown and fails now is new; what failed and is unknown now is not.
             appeared: now
                 .iter()
-                .filter(|one| {
-                    let before = then.iter().find(|other| other.0 == one.0).map(|other| other.1);
-                    before.is_none() || (one.1 == VerdictWord::Fail && before == Some(VerdictWord::Unknown))
+                .filter(|(key, verdict, why)| {
+                    then.iter().find(|before| before.0 == *key).is_none_or(|(_, before, before_why)| {
+                        *verdict == VerdictWord::Fail
+                            && (*before == VerdictWord::Unknown || before_why != why)
+                    })
                 })
-                .map(key)
+                .map(|one| one.0.clone())
                 .collect(),
-            gone: then.iter().filter(|one| now.iter().all(|other| other.0 != one.0)).map(key).collect(),
+            gone: then
+                .iter()
+                .filter(|one| now.iter().all(|other| other.0 != one.0))
+                .map(|one| one.0.clone())
+                .collect(),
         });
+    }
+}
+
+/// A reason without what changes by itself from one audit to the next: how many, how often, when. Names and addresses stay, and how many are not
+/// named (`and 7 more`).
+fn without_counts(why: &str) -> String {
+    let mut out: Vec<&str> = Vec::new();
+    for word in why.split([' ', ',', ';', '(', ')']).filter(|word| !word.is_empty()) {
+        let is_number = word.chars().any(|c| c.is_ascii_digit())
+            && word.chars().all(|c| c.is_ascii_digit() || ".:-+%TZ".contains(c));
+        let is_address =
+            word.parse::<std::net::IpAddr>().is_ok() || word.parse::<std::net::SocketAddr>().is_ok();
+        let is_rest = out.last() == Some(&"and");
+        out.push(if is_number && !is_address && !is_rest { "#" } else { word });
+    }
+    out.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_that_names_something_else_is_new_and_one_that_counts_on_is_not() {
+        let report: AuditReport =
+            serde_json::from_str(include_str!("../../testdata/audit.json")).expect("an audit");
+        let place =
+            report.findings.iter().position(|one| one.verdict == VerdictWord::Fail).expect("one failed");
+        let appeared = |then: &str, now: &str| {
+            let with = |why: &str| {
+                let mut report = report.clone();
+                report.findings[place].why = why.into();
+                report
+            };
+            let mut later = with(now);
+            later.compare("earlier.json", &with(then));
+            later.baseline.expect("just compared").appeared.len()
+        };
+        for (then, now, is_new) in [
+            ("a.sql", "a.sql", false),
+            ("a.sql", "a.sql, b.sql", true),
+            ("a.sql", "b.sql", true),
+            ("x (3 times, last 2026-11-26 20:00:00)", "x (57 times, last 2026-11-27 01:02:03.5)", false),
+            ("a.sql, and 7 more", "a.sql, and 8 more", true),
+            ("host 10.0.0.7", "host 10.0.0.8", true),
+            ("it has SUPER", "it has GRANT OPTION, SUPER", true),
+        ] {
+            assert_eq!(appeared(then, now) == 1, is_new, "{then} / {now}");
+        }
     }
 }
 

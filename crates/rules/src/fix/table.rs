@@ -36,7 +36,7 @@ pub const FIXES: &[(&str, FixOf)] = &[
     }),
     ("SL2206", |at| {
         let renamed = format!("RENAME USER {} TO {}@'<CLIENT_NETWORK>'", at.account?, at.user()?);
-        Some(Fix::sql(Stage::Hosts, [renamed]).decide("clients from elsewhere are locked out"))
+        Some(Fix::sql(Stage::Hosts, [renamed]).decide("clients from elsewhere are locked out; views, routines, triggers and events with it as their DEFINER fail until they have the new name"))
     }),
     ("SL2207", new_password),
     ("SL2208", new_password),
@@ -235,7 +235,11 @@ fn require_tls() -> Fix {
 }
 
 fn require_ssl(at: &At<'_>, stage: Stage) -> Option<Fix> {
-    Some(Fix::sql(stage, [format!("ALTER USER {} REQUIRE SSL", at.account?)]))
+    Some(
+        Fix::sql(stage, [format!("ALTER USER {} REQUIRE SSL", at.account?)]).decide(
+            "who uses it over the Unix socket has to use TLS there, too: such sessions are not listed",
+        ),
+    )
 }
 
 /// One statement for all of them: a new password under a plugin whose hash is sound.
@@ -252,10 +256,17 @@ fn new_password(at: &At<'_>) -> Option<Fix> {
         }
         (_, false) => vec![format!("ALTER USER {account} IDENTIFIED BY <NEW_PASSWORD>")],
     };
-    let why = if is_weak {
-        "its clients must get the new password, and must know the plugin"
-    } else {
-        "its clients must get the new password"
+    let why = match (at.is_mariadb, is_weak) {
+        (true, true) => {
+            "its clients must get the new password, and must know the plugin; the binary log keeps the password as it is sent: where one is written, \
+             give the hash (IDENTIFIED VIA ed25519 USING 'HASH')"
+        }
+        (true, false) => {
+            "its clients must get the new password; the binary log keeps it as it is sent: where one is written, give the hash (IDENTIFIED BY PASSWORD \
+             'HASH')"
+        }
+        (false, true) => "its clients must get the new password, and must know the plugin",
+        (false, false) => "its clients must get the new password",
     };
     Some(Fix::sql(Stage::Accounts, statements).decide(why))
 }
