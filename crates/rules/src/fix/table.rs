@@ -193,7 +193,14 @@ pub const FIXES: &[(&str, FixOf)] = &[
     }),
     ("SL4208", |_| {
         Some(Fix {
-            sql: vec!["SET GLOBAL log_output = 'FILE'".to_owned()],
+            sql: [
+                "SET GLOBAL log_output = 'FILE'",
+                "TRUNCATE TABLE mysql.general_log",
+                "TRUNCATE TABLE mysql.slow_log",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+            decide: Some("what stands in both tables is lost"),
             ..Fix::set(Stage::Logs, "log_output", "FILE")
         })
     }),

@@ -79,7 +79,7 @@ const CLIENTS: [&str; 8] = [
     "mysqlshow",
 ];
 const DUMPERS: [&str; 2] = ["mydumper", "myloader"];
-const SENDERS: [&str; 4] = ["nc", "ncat", "netcat", "socat"];
+const SENDERS: [&str; 5] = ["nc", "ncat", "netcat", "socat", "curl"];
 /// Beside those above: what packs and unpacks backups.
 const PACKERS: [&str; 4] = ["mbstream", "xbstream", "tar", "rsync"];
 const BY_SSH: [&str; 5] = ["ssh", "scp", "sftp", "rsync", "autossh"];
@@ -404,6 +404,8 @@ fn stream(commands: &[Command<'_>], signs: &mut Vec<Sign>) {
     }
     let is_sealed = match sender.name {
         "socat" => sender.args.iter().any(|word| word.to_ascii_uppercase().starts_with("OPENSSL")),
+        // The scheme decides.
+        "curl" => false,
         _ => sender.args.iter().any(|word| word.starts_with("--ssl")),
     };
     let words = || sender.args.iter().map(String::as_str);
@@ -415,6 +417,11 @@ fn stream(commands: &[Command<'_>], signs: &mut Vec<Sign>) {
             let listens = kind.contains("LISTEN") || kind.ends_with("-L");
             kind.starts_with("TCP") && (listens || !is_local(host))
         }),
+        "curl" => words().any(|word| {
+            let url = ["http://", "ftp://"].iter().find_map(|scheme| word.strip_prefix(scheme));
+            let host = url.map(|rest| rest.split(['/', ':']).next().unwrap_or_default());
+            host.is_some_and(|host| !is_local(host.rsplit('@').next().unwrap_or_default()))
+        }),
         _ => {
             words()
                 .filter(|word| !word.starts_with('-'))
@@ -422,6 +429,12 @@ fn stream(commands: &[Command<'_>], signs: &mut Vec<Sign>) {
                 || words().any(|word| word.starts_with("-l") || word == "--listen")
         }
     };
+    if is_sealed
+        && words().any(|word| word.to_ascii_lowercase().split(',').any(|option| option == "verify=0"))
+    {
+        signs
+            .push(Sign::CleartextStream(format!("{} does not verify the other end (verify=0)", sender.name)));
+    }
     if is_of_network && !is_sealed {
         signs.push(Sign::CleartextStream(format!("{} without TLS", sender.name)));
     }
@@ -466,6 +479,11 @@ mod tests {
             ("nc -l 9999 | mbstream -x -C /b", "stream: nc without TLS"),
             ("tar cf - /b | socat - TCP:backup1:4444", "stream: socat without TLS"),
             ("socat TCP4-LISTEN:4444 - | mbstream -x", "stream: socat without TLS"),
+            (
+                "tar cf - /b | socat - OPENSSL:b:4444,verify=0",
+                "stream: socat does not verify the other end (verify=0)",
+            ),
+            ("tar cf - /b | curl -T - http://b/x", "stream: curl without TLS"),
             ("rsync -a /b/ rsync://u@backup1/db/", "stream: rsync to its daemon on backup1"),
             ("rsync -a /b/ backup1::db", "stream: rsync to its daemon on backup1"),
             ("mysqldump -uroot -pSECRET app", "password: mysqldump -p..."),
@@ -521,6 +539,8 @@ mod tests {
             "mysqlbinlog -h db2 bin.000001",
             "mariadb-backup --backup --stream=xbstream | age -r age1x | nc 10.0.0.7 9999",
             "mariadb-backup --backup --stream=xbstream | socat - OPENSSL:b:4444,cafile=/ca.pem",
+            "tar cf - /b | curl -T - https://b/x",
+            "tar cf - /b | curl -T - http://localhost:8080/x",
             "xtrabackup --backup --encrypt=AES256 --encrypt-key-file=/k --stream=xbstream | nc b 9999",
             "tar c /b | nc localhost 9999",
             "echo ruok | nc zk1 2181",
