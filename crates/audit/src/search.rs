@@ -240,18 +240,11 @@ fn beside(
 }
 
 fn binary_logs(asking: &Asking<'_>, found: &Found<'_>, places: &mut Places) {
-    let before = places.list.len();
     for variable in ["log_bin_basename", "relay_log_basename"] {
         let Some(base) = asking.view.variable(variable).filter(|path| !path.is_empty()) else { continue };
         let base: PathBuf = found.path(base).components().collect();
         for path in beside(found.host(), &base, For::BinaryLogs, places, is_binary_log) {
             places.add(For::BinaryLogs, Place::BinaryLog(FarPath(path)));
-        }
-    }
-    for variable in ["log_bin_compress", "binlog_transaction_compression"] {
-        if asking.view.variable(variable) == Some("ON") && places.list.len() > before {
-            let why = format!("{variable} is ON: compressed events were not searched");
-            places.unknown.push((For::BinaryLogs, why));
         }
     }
 }

@@ -8,6 +8,7 @@
 
 pub mod aria;
 pub mod binlog;
+pub mod binlog_events;
 mod bytes;
 pub mod gzip;
 pub mod innodb;

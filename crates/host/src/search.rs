@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use formats::binlog::{self, Binlog};
+use formats::binlog_events::Events;
 use formats::leftover::{self, Content};
 use formats::secrets;
 use nix::sys::statfs::{FsType, PROC_SUPER_MAGIC, SYSFS_MAGIC, statfs};
@@ -280,7 +281,11 @@ impl AtWork<'_> {
         let whole = io::Cursor::new(start.clone()).chain(rest);
         if matches!(place, Place::BinaryLog(_)) {
             match binlog::read(&start) {
-                Binlog::Plain | Binlog::Empty => {}
+                Binlog::Plain | Binlog::Empty => {
+                    let mut walked = Walked { from: whole, events: Events::default() };
+                    self.read_all(&mut walked, search, hits)?;
+                    return walked.ended();
+                }
                 Binlog::MariaDbEncrypted { .. } | Binlog::MySqlEncrypted { .. } => {
                     return Err(Ended::Encrypted);
                 }
@@ -451,6 +456,34 @@ impl AtWork<'_> {
         self.count(start.len());
         self.progress.all_bytes.fetch_add(start.len() as u64, Ordering::Relaxed);
         Ok(content)
+    }
+}
+
+/// A binary log, whose events are looked at while it is read.
+struct Walked<R> {
+    from: R,
+    events: Events,
+}
+
+impl<R: Read> Read for Walked<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.from.read(into)?;
+        self.events.push(into.get(..count).unwrap_or_default());
+        Ok(count)
+    }
+}
+
+impl<R> Walked<R> {
+    fn ended(&self) -> Result<(), Ended> {
+        match (self.events.compressed, self.events.is_broken) {
+            (0, false) => Ok(()),
+            (0, true) => Err(Ended::Failed(
+                "an event in it has no length, so that nobody can tell whether others are compressed".into(),
+            )),
+            (count, _) => {
+                Err(Ended::Failed(format!("it has {count} compressed events, which are not unpacked here")))
+            }
+        }
     }
 }
 
