@@ -52,7 +52,8 @@ impl Leak {
             }
             Host => "Root and the server's own user read everything: its memory, and the keys in it.",
             AppAccount => {
-                "It reads and writes what its privileges allow: SHOW GRANTS tells which rows these are."
+                "It reads and writes what its privileges allow: SHOW GRANTS tells which rows these are, and with PROCESS it sees the statements of others. Routines and \
+                 views that run as somebody else are not followed."
             }
         }
     }
@@ -216,6 +217,12 @@ const REACHES: &[Reach] = &[
     reach("SL2109", &[Host], "what sessions on the loopback interface say, by who may capture there"),
 ];
 
+/// What an account may do of which a rule speaks whether it passes or fails: of others it is not applicable.
+const HELD_BY_ACCOUNT: &[(&str, &str)] = &[
+    ("SL2215", "everything: it administers, and gives itself what it lacks"),
+    ("SL2223", "every change, as a replica reads them"),
+];
+
 /// What is known of one leak.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Leaked<'f> {
@@ -232,6 +239,17 @@ pub struct Leaked<'f> {
 #[must_use]
 pub fn leaked<'f>(findings: &'f [Finding], leak: Leak, account: Option<&str>) -> Leaked<'f> {
     let mut all = Leaked::default();
+    if leak == AppAccount {
+        for (rule, reads) in HELD_BY_ACCOUNT {
+            for finding in findings.iter().filter(|one| one.rule == *rule && concerns(one, leak, account)) {
+                match finding.verdict {
+                    Verdict::Fail(_) | Verdict::Pass => all.reads.push((finding, reads)),
+                    Verdict::Unknown(_) => all.unknown.push((finding, reads)),
+                    Verdict::NotApplicable => {}
+                }
+            }
+        }
+    }
     for reach in REACHES.iter().filter(|reach| reach.of.contains(&leak)) {
         for finding in findings.iter().filter(|one| one.rule == reach.rule && concerns(one, leak, account)) {
             match finding.verdict {
@@ -337,6 +355,16 @@ mod tests {
         for (typed, count) in [("web", 2), ("'web'@'10.%'", 2), ("web@10.%", 2), ("web@%", 1), ("we", 1)] {
             assert_eq!(leaked(&findings, AppAccount, Some(typed)).reads.len(), count, "{typed}");
         }
+        // One that administers does so from a good host, too.
+        let holds = [
+            finding("SL2215", "n1 account 'web'@'localhost'", Verdict::Pass),
+            finding("SL2223", "n1 account 'web'@'localhost'", Verdict::NotApplicable),
+            finding("SL2215", "n1 account 'other'@'localhost'", Verdict::Pass),
+        ];
+        let rules: Vec<&str> =
+            leaked(&holds, AppAccount, Some("web")).reads.iter().map(|one| one.1).collect();
+        assert_eq!(rules, ["everything: it administers, and gives itself what it lacks"]);
+        assert!(leaked(&holds, Host, None).reads.is_empty());
         let without = [finding("SL2204", "n1 account 'root'@'localhost'", fail())];
         assert_eq!(
             (leaked(&without, Link, None).reads.len(), leaked(&without, Host, None).reads.len()),

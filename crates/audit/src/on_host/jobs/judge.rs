@@ -332,7 +332,12 @@ fn dump(command: &Command<'_>, signs: &mut Vec<Sign>) {
     }
     // `-h` of a tool that copies is a directory.
     let short = DUMPS.contains(&name).then_some('h');
-    let Some(host) = command.option("host", short).filter(|host| !is_local(host)) else { return };
+    // What somebody has written in front of it may be a secret.
+    let host = command.option("host", short).map(|host| host.rsplit('@').next().unwrap_or_default());
+    let Some(host) = host.filter(|host| !is_local(host)) else { return };
+    if command.option("protocol", None).is_some_and(|protocol| protocol.eq_ignore_ascii_case("socket")) {
+        return;
+    }
     let Some(tls) = dump_tls(command) else { return };
     let named =
         ["defaults-file", "defaults-extra-file"].iter().filter_map(|option| command.option(option, None));
@@ -468,6 +473,7 @@ mod tests {
                 "mysqlbinlog --raw -R -h db2 --stop-never bin.000001",
                 "mysqlbinlog db2 NotSaid { has_ca: false }",
             ),
+            ("mysqldump -h 'u:SECRET@db2' app > x", "mysqldump db2 NotSaid { has_ca: false }"),
             ("ssh db1 'mysqldump -h db2 app | gzip' > x.gz", "mysqldump db2 NotSaid { has_ca: false }"),
             ("sh -c 'mysqldump -h db2 app'", "mysqldump db2 NotSaid { has_ca: false }"),
             ("x=\"$(mysqldump -h db2 app)\"", "mysqldump db2 NotSaid { has_ca: false }"),
@@ -539,6 +545,7 @@ mod tests {
             "mysqlbinlog -h db2 bin.000001",
             "mariadb-backup --backup --stream=xbstream | age -r age1x | nc 10.0.0.7 9999",
             "mariadb-backup --backup --stream=xbstream | socat - OPENSSL:b:4444,cafile=/ca.pem",
+            "mysqldump -h db1 --protocol=socket app > x",
             "tar cf - /b | curl -T - https://b/x",
             "tar cf - /b | curl -T - http://localhost:8080/x",
             "xtrabackup --backup --encrypt=AES256 --encrypt-key-file=/k --stream=xbstream | nc b 9999",

@@ -60,7 +60,9 @@ fn section(title: &str, rows: &[LeakedRow]) -> String {
             out += &format!("{}\n", show::wrapped(&format!("  {}  ", because.rule), &row.reads));
             last = Some(&because.rule);
         }
-        let why = show::visible(&format!("{}: {}", because.subject, because.why));
+        let why =
+            [because.subject.as_str(), because.why.as_str()].into_iter().filter(|text| !text.is_empty());
+        let why = show::visible(&why.collect::<Vec<_>>().join(": "));
         out += &format!("{}\n", show::wrapped("          ", &why));
     }
     out
