@@ -209,6 +209,14 @@ fn ends_condition(token: Option<&Token<'_>>) -> bool {
     })
 }
 
+/// `(1, 2)`, of which the end is seen.
+fn is_list_of_literals(all: &[Token<'_>]) -> bool {
+    let [open, inside @ ..] = all else { return false };
+    let is_one = |token: &&Token<'_>| matches!(token, Token::Literal | Token::Symbol(b','));
+    let count = inside.iter().take_while(is_one).count();
+    *open == OPEN && count > 0 && inside.get(count) == Some(&CLOSE)
+}
+
 /// `WHERE ? = ? AND` is how programs begin a list of conditions: only OR makes a row of every row.
 fn has_tautology(all: &[Token<'_>]) -> bool {
     let after_or = all.iter().enumerate().filter(|(_, token)| token.is_one_of(&["OR", "XOR"]));
@@ -228,6 +236,24 @@ fn has_tautology(all: &[Token<'_>]) -> bool {
                 return true;
             }
             [Token::Literal, more @ ..] if ends_condition(more.first()) => return true,
+            [Token::Literal, is_in, list @ ..] if is_in.is("IN") && is_list_of_literals(list) => return true,
+            [Token::Literal, between, Token::Literal, and, Token::Literal, more @ ..]
+                if between.is("BETWEEN") && and.is("AND") && ends_condition(more.first()) =>
+            {
+                return true;
+            }
+            // Of no table.
+            [select, Token::Literal, last, ..] if select.is("SELECT") && *last == CLOSE => return true,
+            [exists, open, select, Token::Literal, last, ..]
+                if exists.is("EXISTS") && *open == OPEN && select.is("SELECT") && *last == CLOSE =>
+            {
+                return true;
+            }
+            [Token::Word(variable), more @ ..]
+                if variable.starts_with("@@") && ends_condition(more.first()) =>
+            {
+                return true;
+            }
             [Token::Name(one), Token::Compares, Token::Name(other), more @ ..]
                 if one == other && ends_condition(more.first()) =>
             {
@@ -260,6 +286,9 @@ fn has_union(all: &[Token<'_>]) -> bool {
             .iter()
             .skip_while(|token| token.is_one_of(&["ALL", "DISTINCT"]) || **token == OPEN)
             .collect();
+        if is_behind_value && rest.first().is_some_and(|first| first.is("VALUES")) {
+            return true;
+        }
         let [select, first, more @ ..] = rest.as_slice() else { return false };
         if !select.is("SELECT") || !is_behind_value {
             return false;
@@ -399,6 +428,13 @@ mod tests {
             ("SELECT * FROM `t` WHERE `id` = ? OR ? = ?", Sign::Tautology),
             ("SELECT * FROM `t` WHERE `name` = ? OR ( ? = ? ) LIMIT ?", Sign::Tautology),
             ("SELECT * FROM `t` WHERE `id` = ? OR TRUE", Sign::Tautology),
+            ("SELECT * FROM `t` WHERE `id` = ? OR ? IN (...)", Sign::Tautology),
+            ("SELECT * FROM `t` WHERE `id` = ? OR ? IN ( ? , ? )", Sign::Tautology),
+            ("SELECT * FROM `t` WHERE `id` = ? OR ? BETWEEN ? AND ?", Sign::Tautology),
+            ("SELECT * FROM `t` WHERE `id` = ? OR EXISTS ( SELECT ? )", Sign::Tautology),
+            ("SELECT * FROM `t` WHERE `id` = ? OR ( SELECT ? )", Sign::Tautology),
+            ("SELECT * FROM `t` WHERE `id` = ? OR @@version", Sign::Tautology),
+            ("SELECT `a` FROM `t` WHERE `id` = ? UNION VALUES ( ?, ... )", Sign::Union),
             ("SELECT * FROM `t` WHERE `id` = ? OR `id` = `id`", Sign::Tautology),
             ("SELECT * FROM `t` WHERE `name` = ? = ?", Sign::Tautology),
             ("SELECT `a` FROM `t` WHERE `id` = ? UNION ALL SELECT NULL , NULL", Sign::Union),
@@ -457,6 +493,11 @@ mod tests {
             "SELECT * FROM `wp_posts` WHERE ? = ? AND ( `wp_posts` . `post_type` = ? OR `wp_posts` . `post_status` = ? )",
             "SELECT * FROM `t` WHERE `a` = ? OR `b` = ? OR `c` IS NULL",
             "SELECT * FROM `t` WHERE `a` = ? OR ? < `b`",
+            "SELECT * FROM `t` WHERE `a` = ? OR ? IN ( `b` , `c` )",
+            "SELECT * FROM `t` WHERE `a` = ? OR ? BETWEEN `b` AND `c`",
+            "SELECT * FROM `t` WHERE `a` = ? OR EXISTS ( SELECT ? FROM `u` WHERE `u` . `id` = `t` . `id` )",
+            "SELECT * FROM `t` WHERE `a` = ? OR `b` IN (...)",
+            "SELECT * FROM `t` WHERE `a` = ? OR ? IS NULL",
             "SELECT `a` FROM `t` UNION ALL SELECT ?, NULL",
             "SELECT ? , `a` FROM `t` WHERE `b` = ? UNION ALL SELECT ? , `a` FROM `u` WHERE `b` = ?",
             "SELECT `a` , `b` FROM `t` WHERE `b` > ? UNION ALL SELECT ? AS `a` , `c` FROM `u`",
