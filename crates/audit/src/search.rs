@@ -247,6 +247,22 @@ fn binary_logs(asking: &Asking<'_>, found: &Found<'_>, places: &mut Places) {
             places.add(For::BinaryLogs, Place::BinaryLog(FarPath(path)));
         }
     }
+    // Of a time when it wrote others, or wrote them at all.
+    match found.host().list(found.datadir()) {
+        Ok(paths) => {
+            let is_one =
+                |path: &PathBuf| path.file_name().is_some_and(|name| is_of_before(&name.to_string_lossy()));
+            for path in paths.into_iter().filter(is_one) {
+                places.add(For::BinaryLogs, Place::BinaryLog(FarPath(path)));
+            }
+        }
+        Err(error) => places.unknown.push((For::BinaryLogs, one_line(error))),
+    }
+}
+
+/// What people call binary logs: `mysql-bin.000001`, `binlog.000012`.
+fn is_of_before(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, _)| stem.contains("bin") && is_binary_log(name, stem))
 }
 
 /// `bin.000001`; of a channel, `relay-bin-channel.000001`.
@@ -389,6 +405,11 @@ mod tests {
             ("bin", "bin", false),
         ] {
             assert_eq!(is_binary_log(name, base), expected, "{name}");
+        }
+        for (name, expected) in
+            [("mysql-bin.000001", true), ("binlog.000012", true), ("bin.index", false), ("app.000001", false)]
+        {
+            assert_eq!(is_of_before(name), expected, "{name}");
         }
     }
 
