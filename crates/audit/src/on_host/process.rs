@@ -65,8 +65,8 @@ fn ask(asking: &mut Asking<'_>, found: &Found<'_>) {
 
     let said = tls_library::told_by(asking.view);
     let libraries = tls_library_faults(&tls_library::look(found.host(), &found.process, said));
-    let how = format!("grep libcrypto /proc/{}/maps", found.process.pid);
-    asking.note_of_host(&facts::server::TLS_LIBRARY_FAULTS, libraries, &how);
+    let maps = format!("grep libcrypto /proc/{}/maps", found.process.pid);
+    asking.note_of_host(&facts::server::TLS_LIBRARY_FAULTS, libraries, &maps);
 
     let words = &found.process.command_line;
     let secrets: Vec<String> = words.iter().filter_map(|word| secret_option(word)).collect();
