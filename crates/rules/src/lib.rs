@@ -167,7 +167,7 @@ pub const RULES: &[&dyn Rule] = &[
     &server::KEY_PAIR,
     &server::CLIENT_CA,
     &server::OWN_CLIENT_CA,
-    &server::CLIENT_CRL,
+    &server::CLIENT_CERTIFICATES,
     &server::ADMIN_PORT,
     &server::X_PROTOCOL,
     &server::OLD_VERSIONS,

@@ -52,7 +52,7 @@ pub fn from(host: &str) -> Option<&'static str> {
 
 /// Whether only a name server could tell who comes from there.
 ///
-/// Source: `hostname_requires_resolving` in sql_acl.cc of both servers: `:` is of an IPv6 address, `%` and `_` of a pattern, `/` of a network.
+/// Source: `hostname_requires_resolving` of both servers: `:` is of an IPv6 address, `%` and `_` of a pattern, `/` of a network.
 pub fn is_name(host: &str) -> bool {
     !host.eq_ignore_ascii_case("localhost")
         && !host.contains([':', '%', '_', '/'])

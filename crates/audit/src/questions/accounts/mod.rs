@@ -114,7 +114,8 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     let privileges = privileges::read(asking, &accounts)?;
     let ours = asking.rights.account.clone();
     let requires = asking.view.requires_secure_transport();
-    // Seen on MariaDB 10.11.19: such an account is not loaded, and no statement reaches it: ALTER USER fails with error 1396.
+    // Seen on MariaDB 10.11.19 and MySQL 9.7.4: such an account is not loaded for logins. On MariaDB no statement reaches it either: ALTER USER fails with
+    // error 1396.
     let looks_up_no_names = asking.view.variable("skip_name_resolve") == Some("ON");
     let proxied = proxies(asking, &accounts)?;
     let administrators = privileges.as_ref().ok().map(|privileges| {

@@ -5,7 +5,7 @@ use model::facts::server;
 
 use crate::FactRule;
 
-pub const CLIENT_CRL: FactRule = FactRule {
+pub const CLIENT_CERTIFICATES: FactRule = FactRule {
     id: "SL2012",
     title: "A stolen certificate of a client can be shut out",
     severity: Severity::Low,
