@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use change::{Command, Machine};
 use chrono::Timelike;
+use escrow::{Escrow, Seal};
 use host::{Local, ReadHost, SharedHost};
 use model::{Clock, Look, SystemClock};
+use net::SecretString;
 use serde::{Deserialize, Serialize};
 use server::{WriteArbitrator, WriteNode, WriteProxy};
 use site::inventory::Cluster;
@@ -30,6 +32,8 @@ pub trait ClusterAccess {
     fn state_dir(&self) -> &Path;
     /// The cluster's own CA, on the operator's machine.
     fn ca_dir(&self) -> &Path;
+    /// Sealed copies of the keys of data at rest, on the operator's machine; with the passphrase of the CA, where nothing else is named.
+    fn escrow(&self, passphrase: &SecretString) -> Escrow;
     /// Each call gives handles of their own.
     fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>>;
     /// Members without data, as [`Self::nodes`] has those with data.
@@ -66,6 +70,16 @@ impl ClusterAccess for Cluster {
 
     fn ca_dir(&self) -> &Path {
         &self.ca_dir
+    }
+
+    fn escrow(&self, passphrase: &SecretString) -> Escrow {
+        let seal = match &self.escrow_for {
+            Some((to, identity_file)) => {
+                Seal::Recipients { to: to.clone(), identity_file: identity_file.clone() }
+            }
+            None => Seal::Passphrase(passphrase.clone()),
+        };
+        Escrow::new(&self.escrow_dir, seal)
     }
 
     fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>> {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use change::{ClusterLock, Command, Direction, Driver, Journal, JournalError, Machine, Outcome, Record};
 use model::{Change, NodeName, Plan, Step};
 use net::SecretString;
+pub use providers::rest::AtRestOptions;
 use providers::{Authority, Limits, Part, World, topology};
 pub use server::accounts::AccountName;
 use site::{Cluster, OpsError};
@@ -36,6 +37,7 @@ pub struct Settings {
     pub force_accounts: Vec<AccountName>,
     /// Data of its own that a joiner has may be replaced by the cluster's.
     pub replace_data: bool,
+    pub at_rest: AtRestOptions,
     /// Goes on although somebody else's lease has not lapsed.
     pub takes_over: bool,
     pub gates: Gates,
@@ -58,6 +60,7 @@ impl Default for Settings {
             leave_accounts: vec![],
             force_accounts: vec![],
             replace_data: false,
+            at_rest: AtRestOptions::default(),
             takes_over: false,
             gates: Gates::default(),
         }
@@ -146,7 +149,7 @@ fn world<'a>(
         look: access.look(),
         authority: Authority {
             dir: access.ca_dir().to_owned(),
-            passphrase,
+            passphrase: passphrase.clone(),
             key: settings.key,
             ca_days: settings.ca_days,
             leaf_days: settings.leaf_days,
@@ -166,6 +169,8 @@ fn world<'a>(
         force_accounts: settings.force_accounts.clone(),
         joiner: of.and_then(|plan| plan.change.joiner().cloned()),
         replace_data: settings.replace_data,
+        escrow: access.escrow(&passphrase),
+        at_rest: settings.at_rest,
         notes: Vec::new(),
         recent: providers::Recent::default(),
     })

@@ -2,9 +2,10 @@
 
 use formats::binlog::{self, Binlog};
 use formats::innodb::Family;
+use serde::{Deserialize, Serialize};
 
 /// What a file is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     Table,
     System,

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use formats::innodb::Family;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use kind::Kind;
@@ -33,7 +34,7 @@ pub enum DiskError {
 }
 
 /// What is counted in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// InnoDB's and Aria's, with their size in the file.
     Page { bytes: usize },
@@ -44,7 +45,7 @@ pub enum Unit {
 }
 
 /// One file of the directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artefact {
     /// Below the data directory, printable.
     pub path: String,
@@ -61,10 +62,11 @@ pub struct Artefact {
     pub is_unread: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataDirectory {
     /// As it is without symbolic links.
     pub root: PathBuf,
+    #[serde(with = "family")]
     pub family: Option<Family>,
     /// Of MySQL, from `auto.cnf`.
     pub server_uuid: Option<String>,
@@ -72,6 +74,26 @@ pub struct DataDirectory {
     pub artefacts: Vec<Artefact>,
     /// Of files that are read page by page.
     pub read_bytes: u64,
+}
+
+/// In words: `formats` has no serde.
+mod family {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Family;
+
+    #[expect(clippy::ref_option, reason = "serde hands it so")]
+    pub fn serialize<S: Serializer>(family: &Option<Family>, to: S) -> Result<S::Ok, S::Error> {
+        family.map(|family| if family == Family::MariaDb { "mariadb" } else { "mysql" }).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Family>, D::Error> {
+        Ok(match Option::<String>::deserialize(from)?.as_deref() {
+            Some("mariadb") => Some(Family::MariaDb),
+            Some("mysql") => Some(Family::MySql),
+            _ => None,
+        })
+    }
 }
 
 /// How far a look is, for whoever shows it.
@@ -82,6 +104,12 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// As another look says, which goes on elsewhere.
+    pub fn set(&self, read_bytes: u64, all_bytes: u64) {
+        self.read_bytes.store(read_bytes, Ordering::Relaxed);
+        self.all_bytes.store(all_bytes, Ordering::Relaxed);
+    }
+
     pub fn read_bytes(&self) -> u64 {
         self.read_bytes.load(Ordering::Relaxed)
     }

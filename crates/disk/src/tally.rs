@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use formats::aria;
 use formats::innodb::page::Page;
 use formats::innodb::redo::Block;
+use serde::{Deserialize, Serialize};
 
 /// Versions of one file that are told apart; more is no file of a server.
 const KEYS_MAX: usize = 64;
@@ -12,7 +13,7 @@ const KEYS_MAX: usize = 64;
 const WHYS_MAX: usize = 16;
 
 /// A key that pages name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct KeyUse {
     /// Where the file tells it.
     pub id: Option<u32>,
@@ -21,7 +22,7 @@ pub struct KeyUse {
 }
 
 /// Pages, blocks or files by what they are.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub plain: u64,
     pub encrypted: u64,
@@ -29,9 +30,27 @@ pub struct Tally {
     pub never: u64,
     pub zero: u64,
     pub unknown: u64,
+    #[serde(with = "pairs")]
     pub keys: BTreeMap<KeyUse, u64>,
     /// Why units are unknown, with their counts.
     pub whys: BTreeMap<String, u64>,
+}
+
+/// A map of JSON has text for keys.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::KeyUse;
+
+    pub fn serialize<S: Serializer>(map: &BTreeMap<KeyUse, u64>, to: S) -> Result<S::Ok, S::Error> {
+        map.iter().collect::<Vec<_>>().serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<KeyUse, u64>, D::Error> {
+        Ok(Vec::<(KeyUse, u64)>::deserialize(from)?.into_iter().collect())
+    }
 }
 
 impl Tally {
@@ -108,7 +127,7 @@ impl Tally {
 }
 
 /// What is said of one artefact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Verdict {
     Plain,
     Encrypted,

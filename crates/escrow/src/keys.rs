@@ -51,17 +51,28 @@ struct Written {
 #[derive(Serialize, Deserialize)]
 struct WrittenKey {
     id: u32,
-    hex: Zeroizing<String>,
+    hex: Hex,
 }
 
 #[derive(Serialize, Deserialize)]
 struct WrittenFile {
     name: String,
-    hex: Zeroizing<String>,
+    hex: Hex,
 }
 
-fn hex(bytes: &SecretSlice<u8>) -> Zeroizing<String> {
-    Zeroizing::new(model::hex(bytes.expose_secret()))
+/// Gone from memory with this value.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct Hex(String);
+
+impl Drop for Hex {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+fn hex(bytes: &SecretSlice<u8>) -> Hex {
+    Hex(model::hex(bytes.expose_secret()))
 }
 
 fn secret(hex: &str) -> Result<SecretSlice<u8>, String> {
@@ -114,14 +125,19 @@ impl KeySet {
             format!("it is no key set: line {}, column {} is not as expected", error.line(), error.column())
         })?;
         if written.sealion_escrow != FORMAT {
-            return Err(format!("it is of format {}, and this sealion knows {FORMAT}", written.sealion_escrow));
+            return Err(format!(
+                "it is of format {}, and this sealion knows {FORMAT}",
+                written.sealion_escrow
+            ));
         }
         if written.keys.len() > KEYS_MAX || written.files.len() > KEYS_MAX {
             return Err(format!("it has more than {KEYS_MAX} keys or files"));
         }
-        let keys = written.keys.iter().map(|one| Ok(DataKey { id: one.id, key: secret(&one.hex)? }));
-        let files =
-            written.files.iter().map(|one| Ok(KeptFile { name: one.name.clone(), bytes: secret(&one.hex)? }));
+        let keys = written.keys.iter().map(|one| Ok(DataKey { id: one.id, key: secret(&one.hex.0)? }));
+        let files = written
+            .files
+            .iter()
+            .map(|one| Ok(KeptFile { name: one.name.clone(), bytes: secret(&one.hex.0)? }));
         Ok(Self {
             cluster: written.cluster.clone(),
             plan_id: written.plan_id.clone(),

@@ -26,7 +26,10 @@ pub enum Seal {
     Passphrase(SecretString),
     /// Everybody who has an identity of one of these. One of them lies in `identity_file`: a copy that cannot be opened here cannot be
     /// verified.
-    Recipients { to: Vec<String>, identity_file: PathBuf },
+    Recipients {
+        to: Vec<String>,
+        identity_file: PathBuf,
+    },
 }
 
 #[derive(Debug, Error)]
@@ -84,7 +87,11 @@ impl Escrow {
     /// It cannot be the name of a file here.
     pub fn path(&self, name: &str) -> Result<PathBuf, EscrowError> {
         let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
-        if name.is_empty() || name.len() > NAME_BYTES_MAX || name.starts_with('.') || !name.bytes().all(is_fine) {
+        if name.is_empty()
+            || name.len() > NAME_BYTES_MAX
+            || name.starts_with('.')
+            || !name.bytes().all(is_fine)
+        {
             return Err(EscrowError::Name { name: name.to_owned() });
         }
         Ok(self.dir.join(format!("{name}{SUFFIX}")))
@@ -164,9 +171,7 @@ impl Escrow {
     pub fn get(&self, name: &str) -> Result<Option<KeySet>, EscrowError> {
         let path = self.path(name)?;
         let Some(sealed) = read(&path, COPY_BYTES_MAX)? else { return Ok(None) };
-        let plain = self
-            .opened(&sealed)
-            .map_err(|why| EscrowError::NotOpened { path: path.clone(), why })?;
+        let plain = self.opened(&sealed).map_err(|why| EscrowError::NotOpened { path: path.clone(), why })?;
         let keys = KeySet::parse(&plain).map_err(|why| EscrowError::NotOpened { path, why })?;
         Ok(Some(keys))
     }
@@ -181,8 +186,9 @@ impl Escrow {
             }
             Seal::Recipients { to, .. } => {
                 let parsed = to.iter().map(|one| {
-                    age::x25519::Recipient::from_str(one.trim())
-                        .map_err(|why| failed(format!("\"{}\" is no recipient of age: {why}", one.escape_default())))
+                    age::x25519::Recipient::from_str(one.trim()).map_err(|why| {
+                        failed(format!("\"{}\" is no recipient of age: {why}", one.escape_default()))
+                    })
                 });
                 let parsed: Vec<_> = parsed.collect::<Result<_, _>>()?;
                 if parsed.is_empty() {

@@ -1,6 +1,5 @@
 use std::os::unix::fs::PermissionsExt;
 
-use age::secrecy::ExposeSecret as _;
 use secrecy::ExposeSecret;
 
 use crate::*;

@@ -304,6 +304,17 @@ impl ReadHost for Local {
         first_text(file.take(PROGRAM_BYTES_MAX), mark.as_bytes()).map_err(fail("cannot read", path))
     }
 
+    fn data_directory(
+        &self,
+        dir: &Path,
+        progress: &disk::Progress,
+    ) -> Result<disk::DataDirectory, HostError> {
+        disk::look(dir, progress).map_err(|error| HostError::Process {
+            what: format!("what the files of {} hold cannot be told", dir.display()),
+            why: error.to_string(),
+        })
+    }
+
     fn search(&self, search: &Search, progress: &SearchProgress) -> Result<Searched, HostError> {
         Ok(crate::search::search(search, progress, &AtomicBool::new(false)))
     }

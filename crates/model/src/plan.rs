@@ -48,6 +48,10 @@ pub enum Noun {
     Accounts,
     /// The CA that signs the certificates of the nodes: it can be rotated only.
     Ca,
+    /// What holds rows on the disk: tablespaces, undo, redo, temporary files, Aria tables.
+    Tables,
+    /// Binary logs and relay logs on the disk.
+    Logs,
 }
 
 impl Noun {
@@ -55,7 +59,9 @@ impl Noun {
     pub const ALL: [Self; 3] = [Self::Galera, Self::Sst, Self::Clients];
     /// What a change of a source and its replicas without nouns is about.
     pub const OF_REPLICAS: [Self; 2] = [Self::Replication, Self::Clients];
-    const KNOWN: [Self; 7] = [
+    /// What is about data at rest.
+    pub const AT_REST: [Self; 2] = [Self::Tables, Self::Logs];
+    const KNOWN: [Self; 9] = [
         Self::Galera,
         Self::Sst,
         Self::Replication,
@@ -63,6 +69,8 @@ impl Noun {
         Self::RequireTls,
         Self::Accounts,
         Self::Ca,
+        Self::Tables,
+        Self::Logs,
     ];
 }
 
@@ -76,6 +84,8 @@ impl fmt::Display for Noun {
             Self::RequireTls => "require-tls",
             Self::Accounts => "accounts",
             Self::Ca => "ca",
+            Self::Tables => "tables",
+            Self::Logs => "logs",
         })
     }
 }
@@ -87,7 +97,7 @@ impl std::str::FromStr for Noun {
             let known: Vec<String> = Self::KNOWN.iter().map(ToString::to_string).collect();
             let meant = crate::text::meant(word, known.iter().map(String::as_str));
             format!(
-                "\"{word}\" is not something sealion can change; it knows galera, sst, replication, clients, require-tls, accounts and ca{}",
+                "\"{word}\" is not something sealion can change; it knows galera, sst, replication, clients, require-tls, accounts, ca, tables and logs{}",
                 meant.map_or_else(String::new, |one| format!("; did you mean {one}?"))
             )
         })
@@ -128,6 +138,10 @@ impl Change {
     }
     pub fn has(&self, noun: Noun) -> bool {
         self.nouns.contains(&noun)
+    }
+    /// Whether some of it is about data at rest.
+    pub fn is_at_rest(&self) -> bool {
+        Noun::AT_REST.iter().any(|noun| self.has(*noun))
     }
 }
 

@@ -9,6 +9,56 @@ pub fn counted<N: TryInto<u64>>(count: N, one: &str, many: &str) -> String {
     }
 }
 
+/// `48,210`
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Three or four significant digits: `1,234`, `56.7`, `4.31`.
+pub fn real(number: f64) -> String {
+    if !number.is_finite() {
+        return "not a number".to_owned();
+    }
+    let size = number.abs();
+    if size >= 100.0 {
+        let sign = if number < 0.0 { "-" } else { "" };
+        // Rounded and far below 2^53 for anything that is measured here; saturates otherwise.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let whole = size.round() as u64;
+        format!("{sign}{}", thousands(whole))
+    } else if size >= 10.0 {
+        format!("{number:.1}")
+    } else {
+        format!("{number:.2}")
+    }
+}
+
+/// `0 B`, `31.0 KiB`, `7.75 GiB`.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if count < 1024 {
+        return format!("{count} B");
+    }
+    let mut size = count as f64 / 1024.0;
+    let mut unit = UNITS[0];
+    for next in UNITS.iter().skip(1) {
+        if size < 1024.0 {
+            break;
+        }
+        size /= 1024.0;
+        unit = next;
+    }
+    format!("{} {unit}", real(size))
+}
+
 /// A link or another subject, for people, who need not read twice that a client's link is a client's.
 pub fn said(subject: &str) -> &str {
     let Some((kind, ends)) = subject.split_once(' ') else { return subject };

@@ -25,6 +25,7 @@ mod plan_parts;
 pub mod preflight;
 mod proxies;
 pub mod replication;
+pub mod rest;
 mod rollover;
 pub mod steps;
 mod threads;
@@ -32,6 +33,7 @@ mod tls_rules;
 pub mod topology;
 mod undo_warnings;
 mod unified;
+mod variables;
 mod world;
 
 pub use estate::ESTATE;

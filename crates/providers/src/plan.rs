@@ -10,6 +10,7 @@ use crate::preflight::{
     Problem, address, managed, preflight, proxy_names, rights, services, set_live, tls_library,
 };
 use crate::proxies;
+use crate::rest;
 use crate::world::{Part, World};
 
 #[derive(Debug, Error)]
@@ -77,7 +78,8 @@ pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Re
     let topology = world.topology;
     estate::divide(world);
     world.recent.wish = Some(change.clone());
-    let content = topology.plan(world, change)?;
+    let content =
+        if change.is_at_rest() { rest::plan(world, change)? } else { topology.plan(world, change)? };
     let made_unix_ms = world.clock.unix_ms();
     let mut impact = content.impact;
     if content.steps.iter().any(|step| !step.no_op && !step.only_looks) {

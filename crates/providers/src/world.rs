@@ -5,15 +5,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use change::{Acted, Direction, Runner, StepCheck, StepError};
+use escrow::Escrow;
 use model::{Change, Clock, Look, NodeName, Noun, PlanPart, Step};
 use secrecy::SecretString;
 use server::accounts::AccountName;
-use server::{ArbitratorView, NodeError, NodeView, WriteArbitrator, WriteMember, WriteNode, WriteProxy};
+use server::{
+    ArbitratorView, NodeError, NodeView, Rebuild, WriteArbitrator, WriteMember, WriteNode, WriteProxy,
+};
 use trust::KeyKind;
 
 use crate::journal_copies::JournalCopies;
 use crate::needs;
 use crate::preflight::tls_library::Libraries;
+use crate::rest::AtRestOptions;
 use crate::steps;
 use crate::topology::{self, Topology};
 
@@ -131,6 +135,9 @@ pub struct World<'a> {
     pub joiner: Option<NodeName>,
     /// Data of its own that a joiner has may be replaced by the cluster's.
     pub replace_data: bool,
+    /// Sealed copies of the keys of data at rest, on the operator's machine.
+    pub escrow: Escrow,
+    pub at_rest: AtRestOptions,
     /// What the journal shall say of the step under way, beside what its post-check says.
     pub notes: Vec<String>,
     pub recent: Recent,
@@ -149,6 +156,8 @@ pub struct Recent {
     pub(crate) managed: Vec<(NodeName, PathBuf)>,
     /// The change that is planned, whole, where a part is asked for its share.
     pub(crate) wish: Option<Change>,
+    /// What a look at the files of a node has left to write anew: reading them all takes long.
+    pub(crate) at_rest: Option<(NodeName, Vec<Rebuild>)>,
     /// The place of the node that was asked for last.
     node_at: usize,
 }

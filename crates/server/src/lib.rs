@@ -4,6 +4,7 @@
 
 pub mod accounts;
 pub mod arbitrator;
+pub mod at_rest;
 pub mod capability;
 pub mod cluster_address;
 pub mod galera;
@@ -28,6 +29,7 @@ pub mod tls_rules;
 pub mod view;
 
 pub use arbitrator::{ArbitratorView, LiveArbitrator, ReadArbitrator, WriteArbitrator};
+pub use at_rest::{AtRest, AtRestSetting, BinaryLog, OwnChoice, Rebuild, Space, Table, TableName};
 pub use capability::{Capabilities, Flavour, Trust};
 pub use galera::GaleraFacts;
 pub use grants::OwnGrants;

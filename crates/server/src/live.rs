@@ -14,7 +14,9 @@ use net::{
 };
 
 use crate::accounts::{self, Account, AccountName};
+use crate::at_rest::{self, AtRest, AtRestSetting, Rebuild};
 use crate::capability::Capabilities;
+use crate::galera::GaleraFacts;
 use crate::grants::OwnGrants;
 use crate::live_settings::{self, LiveSetting};
 use crate::logins::{self, Logins};
@@ -50,6 +52,9 @@ const PROBE: Duration = Duration::from_millis(1500);
 const RESOLVE: Duration = Duration::from_secs(6);
 /// Where MySQL's packages put it, where no file says otherwise.
 const DATADIR: &str = "/var/lib/mysql";
+/// A table of some terabytes is written anew by one statement, which says nothing until it is done. A server that ends meanwhile closes the
+/// connection.
+const STATEMENT_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
 const PID_FILE_BYTES_MAX: u64 = 64;
 /// Only the end of a log is read.
 const LOG_BYTES_MAX: u64 = 256 * 1024;
@@ -100,6 +105,14 @@ impl LiveNode {
     pub fn certificate_accounts(&mut self) -> Result<Vec<accounts::CertificateAccount>, NodeError> {
         let mut client = self.connect()?;
         accounts::certificate_accounts(&mut client).map_err(|error| self.error(&error))
+    }
+
+    /// For a statement that takes as long as the data asks for.
+    fn connect_for_long(&mut self) -> Result<Client, NodeError> {
+        let io_timeout = std::mem::replace(&mut self.login.io_timeout, STATEMENT_MAX);
+        let client = self.connect();
+        self.login.io_timeout = io_timeout;
+        client
     }
 
     fn connect(&mut self) -> Result<Client, NodeError> {
@@ -697,6 +710,20 @@ impl ReadNode for LiveNode {
             }),
         }
     }
+
+    fn at_rest(&mut self) -> Result<AtRest, NodeError> {
+        let mut client = self.connect()?;
+        at_rest::at_rest(&mut client).map_err(|error| self.error(&error))
+    }
+
+    fn files_at_rest(&mut self) -> Result<disk::DataDirectory, NodeError> {
+        let effective = self.effective()?;
+        let datadir = effective.effective("datadir").and_then(|setting| setting.value.clone());
+        let datadir = datadir.unwrap_or_else(|| DATADIR.to_owned());
+        self.machine_host()
+            .data_directory(Path::new(&datadir), &disk::Progress::default())
+            .map_err(|error| self.host_error(error))
+    }
 }
 
 impl WriteMember for LiveNode {
@@ -770,6 +797,33 @@ impl WriteNode for LiveNode {
 
     fn set_tls_files(&mut self, files: &TlsFiles, rules: Option<&TlsRules>) -> Result<(), NodeError> {
         self.run_all(&replication::set_tls_files(files, rules))
+    }
+
+    fn set_at_rest(&mut self, setting: &AtRestSetting) -> Result<(), NodeError> {
+        let mut client = self.connect()?;
+        at_rest::set(&mut client, setting).map_err(|error| self.error(&error))
+    }
+
+    fn rebuild(&mut self, rebuild: &Rebuild) -> Result<(), NodeError> {
+        let is_galera = self.view()?.is_galera();
+        let mut client = self.connect_for_long()?;
+        at_rest::rebuild(&mut client, rebuild, is_galera).map_err(|error| self.error(&error))
+    }
+
+    fn renew_undo(&mut self, bytes: u64) -> Result<(), NodeError> {
+        let is_galera = self.view()?.is_galera();
+        let mut client = self.connect_for_long()?;
+        at_rest::renew_undo(&mut client, bytes, is_galera).map_err(|error| self.error(&error))
+    }
+
+    fn begin_binary_log(&mut self) -> Result<(), NodeError> {
+        let mut client = self.connect()?;
+        at_rest::begin_binary_log(&mut client).map_err(|error| self.error(&error))
+    }
+
+    fn purge_binary_logs(&mut self, keep_from: &str) -> Result<(), NodeError> {
+        let mut client = self.connect()?;
+        at_rest::purge_binary_logs(&mut client, keep_from).map_err(|error| self.error(&error))
     }
 
     fn hook(&mut self, hook: &Hook<'_>) -> Result<(), NodeError> {

@@ -11,6 +11,7 @@ use net::PemSet;
 use thiserror::Error;
 
 use crate::accounts::{Account, AccountName};
+use crate::at_rest::{AtRest, AtRestSetting, Rebuild};
 use crate::grants::OwnGrants;
 use crate::live_settings::LiveSetting;
 use crate::logins::Logins;
@@ -297,6 +298,10 @@ pub trait ReadNode: ReadMember {
     /// # Errors
     /// It cannot be told.
     fn client_takes(&mut self, offer: &TlsOffer) -> Result<OfferAnswer, NodeError>;
+    /// What it says of its data at rest.
+    fn at_rest(&mut self) -> Result<AtRest, NodeError>;
+    /// What the files of its data directory hold, which takes as long as reading them. It need not run.
+    fn files_at_rest(&mut self) -> Result<disk::DataDirectory, NodeError>;
 }
 
 /// Changes one node. Only a step's action is given this.
@@ -317,6 +322,14 @@ pub trait WriteNode: ReadNode + WriteMember {
     fn set_account_tls(&mut self, account: &AccountName, on: bool) -> Result<(), NodeError>;
     /// A running server takes these files, and these versions and suites, where its row of the capability table says that it can.
     fn set_tls_files(&mut self, files: &TlsFiles, rules: Option<&TlsRules>) -> Result<(), NodeError>;
+    fn set_at_rest(&mut self, setting: &AtRestSetting) -> Result<(), NodeError>;
+    /// Returns when the table is written anew, which takes as long as its size asks for.
+    fn rebuild(&mut self, rebuild: &Rebuild) -> Result<(), NodeError>;
+    /// About so many bytes of freed undo pages are written over.
+    fn renew_undo(&mut self, bytes: u64) -> Result<(), NodeError>;
+    fn begin_binary_log(&mut self) -> Result<(), NodeError>;
+    /// Binary logs before this one are removed, but for those that a connected replica still reads.
+    fn purge_binary_logs(&mut self, keep_from: &str) -> Result<(), NodeError>;
     /// The inventory's hook, if it has one.
     fn hook(&mut self, hook: &Hook<'_>) -> Result<(), NodeError>;
 }

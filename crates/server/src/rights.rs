@@ -21,6 +21,8 @@ pub enum Use {
     ChangeReplication,
     /// To make accounts use TLS.
     ChangeAccounts,
+    /// To encrypt data at rest, or decrypt it.
+    ChangeAtRest,
     /// To see which TLS each session uses.
     SeeHandshakes,
     /// To read what is migrated.
@@ -118,6 +120,24 @@ pub const RIGHTS: &[Rights] = &[
     ),
     mariadb(Use::ChangeAccounts, &["CREATE USER"], &[ACCOUNTS]),
     mysql(Use::ChangeAccounts, &["CREATE USER"], &[ACCOUNTS]),
+    mariadb(
+        Use::ChangeAtRest,
+        &[
+            "ALTER",
+            "BINLOG ADMIN",
+            "BINLOG MONITOR",
+            "CREATE",
+            "DROP",
+            "INSERT",
+            "PROCESS",
+            "REPLICA MONITOR",
+            "RELOAD",
+            "SELECT",
+            "SUPER",
+            "UPDATE",
+        ],
+        &[],
+    ),
     mariadb(Use::SeeHandshakes, &[], &[HANDSHAKES]),
     mysql(Use::SeeHandshakes, &[], &[HANDSHAKES]),
     mariadb(

@@ -60,6 +60,15 @@ pub struct ClusterTable {
     pub state_dir: PathBuf,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca_passphrase_file: Option<PathBuf>,
+    /// Sealed copies of keys of data at rest, on this machine; beside `ca_dir`, where nothing is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escrow_dir: Option<PathBuf>,
+    /// For whom they are sealed, as age names recipients; none: with the passphrase of the CA.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub escrow_recipients: Vec<String>,
+    /// An identity of one of them, with which each copy is opened again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escrow_identity_file: Option<PathBuf>,
     /// Where to capture: one interface, or `any` for all of them.
     #[serde(default = "default_iface")]
     pub capture_interface: String,
@@ -405,6 +414,10 @@ pub struct Cluster {
     pub ca_dir: PathBuf,
     pub state_dir: PathBuf,
     pub ca_passphrase_file: Option<PathBuf>,
+    /// Sealed copies of keys of data at rest.
+    pub escrow_dir: PathBuf,
+    /// Recipients of age, and the file with an identity of one of them; none: the passphrase of the CA.
+    pub escrow_for: Option<(Vec<String>, PathBuf)>,
     pub capture: CaptureBy,
     /// Whether the nodes' files are on this machine. A server that was named by connection options may be anywhere.
     pub has_files: bool,
@@ -460,6 +473,7 @@ impl Cluster {
             ));
         }
         let login = login_from(&at(&inventory.login.defaults_file))?;
+        let identity_file = inventory.cluster.escrow_identity_file.as_deref().map(at);
         if inventory.nodes.is_empty() || inventory.nodes.len() > NODES_MAX {
             return Err(OpsError::usage(
                 format!("the inventory has {} nodes", inventory.nodes.len()),
@@ -566,6 +580,12 @@ impl Cluster {
         }
         Ok(Self {
             name: inventory.cluster.name,
+            escrow_dir: inventory
+                .cluster
+                .escrow_dir
+                .as_deref()
+                .map_or_else(|| at(&inventory.cluster.ca_dir).with_file_name("escrow"), at),
+            escrow_for: escrow_for(&inventory.cluster.escrow_recipients, identity_file)?,
             ca_dir: at(&inventory.cluster.ca_dir),
             state_dir: at(&inventory.cluster.state_dir),
             ca_passphrase_file: inventory.cluster.ca_passphrase_file.map(|path| at(&path)),
@@ -684,6 +704,26 @@ impl Cluster {
             ));
         }
         read_secret(path, "CA passphrase")
+    }
+}
+
+/// One without the other is nobody's wish: a copy that cannot be opened here is not known to be good.
+fn escrow_for(
+    recipients: &[String],
+    identity_file: Option<PathBuf>,
+) -> Result<Option<(Vec<String>, PathBuf)>, OpsError> {
+    match (recipients.is_empty(), identity_file) {
+        (true, None) => Ok(None),
+        (false, Some(file)) => Ok(Some((recipients.to_vec(), file))),
+        (is_without, _) => Err(OpsError::usage(
+            "the inventory says only half of how keys are sealed",
+            if is_without {
+                "escrow_identity_file is set and escrow_recipients is not"
+            } else {
+                "escrow_recipients is set and escrow_identity_file is not: each copy is opened again before it counts"
+            },
+            "set both (age-keygen -o FILE prints a recipient), or neither: the passphrase of the CA seals then",
+        )),
     }
 }
 
@@ -959,6 +999,8 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
         ca_dir: PathBuf::new(),
         state_dir: PathBuf::new(),
         ca_passphrase_file: None,
+        escrow_dir: PathBuf::new(),
+        escrow_for: None,
         capture: CaptureBy::Packets { iface: default_iface() },
         has_files: false,
         nodes: vec![node],

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use ::change::{Direction, Window};
 use change_ops::gates::Gates;
-use change_ops::roll::{self, AccountName, Finished, Progress, Settings};
+use change_ops::roll::{self, AccountName, AtRestOptions, Finished, Progress, Settings};
 use clap::Args;
 use model::{Change, Noun, Plan, TlsProfile, Verb};
 use site::{Cluster, OpsError};
@@ -128,6 +128,23 @@ pub struct PlanOptions {
     /// Change files that Ansible, Puppet, an operator or another tool writes. Its template needs the same lines before its next run.
     #[arg(long, hide_short_help = true)]
     pub accept_managed: bool,
+    /// With tables: threads of InnoDB that encrypt
+    ///
+    /// With tables: so many threads of InnoDB encrypt or decrypt, and go on to do so.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=255), hide_short_help = true)]
+    pub encryption_threads: u32,
+    /// With tables: pages a second that they may write anew
+    ///
+    /// With tables: pages a second that these threads may write anew, while the change runs. Without this option the server's own setting
+    /// (innodb_encryption_rotation_iops) stays as it is.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
+    pub encryption_iops: Option<u32>,
+    /// With logs: remove the binary logs of before
+    ///
+    /// With logs: remove the binary logs of before, once every replica has them. Else they stay as they are until they expire, and a
+    /// restore to a point of time begins with a new backup only afterwards.
+    #[arg(long, hide_short_help = true)]
+    pub purge_binary_logs: bool,
     /// Change servers although their OpenSSL has a known fault
     ///
     /// Change servers although the TLS library that they, or garbd, run with has a known fault. The plan names library, fault and source.
@@ -207,6 +224,11 @@ fn settings(how: &PlanOptions) -> Settings {
         accept_managed: how.accept_managed,
         skip_openssl_check: how.skip_openssl_check,
         leave_accounts: how.leave.clone(),
+        at_rest: AtRestOptions {
+            threads: how.encryption_threads,
+            iops: how.encryption_iops,
+            purges_binary_logs: how.purge_binary_logs,
+        },
         force_accounts: how.force.clone(),
         ..settings_of(&how.running)
     }

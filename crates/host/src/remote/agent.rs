@@ -38,6 +38,7 @@ struct Agent {
     locks: Mutex<HashMap<u64, Box<dyn HostLock>>>,
     captures: Mutex<HashMap<u64, Capture>>,
     searches: Mutex<HashMap<u64, Searching>>,
+    looks: Mutex<HashMap<u64, Looking>>,
     /// Whoever has asked has hung up.
     is_over: Arc<AtomicBool>,
 }
@@ -47,6 +48,15 @@ struct Searching {
     progress: Arc<SearchProgress>,
     found: std::sync::mpsc::Receiver<Searched>,
 }
+
+/// A look at the files of a data directory.
+struct Looking {
+    progress: Arc<disk::Progress>,
+    found: std::sync::mpsc::Receiver<Looked>,
+}
+
+/// What was found, or why nothing was.
+pub(super) type Looked = Result<disk::DataDirectory, String>;
 
 /// What is asked comes from `input`; answers go to `output`. Returns when there is nothing more to read: locks are let go of then,
 /// captures end, connections are closed. A service that was being started goes on; what was asked by somebody who has hung up since is
@@ -73,6 +83,7 @@ pub fn serve(
         locks: Mutex::default(),
         captures: Mutex::default(),
         searches: Mutex::default(),
+        looks: Mutex::default(),
         is_over: Arc::default(),
     });
     let read = (|| {
@@ -185,6 +196,8 @@ impl Agent {
             }
             Request::Search { search } => self.search(search),
             Request::SearchSoFar { search } => self.search_so_far(*search, &mut bytes),
+            Request::Look { dir } => self.look(&dir.0),
+            Request::LookSoFar { look } => self.look_so_far(*look, &mut bytes),
             Request::Unlock { lock } => {
                 self.locks.lock().unwrap_or_else(PoisonError::into_inner).remove(lock);
                 Answer::Done
@@ -290,6 +303,8 @@ impl Agent {
             | Request::CaptureEnd { .. }
             | Request::Search { .. }
             | Request::SearchSoFar { .. }
+            | Request::Look { .. }
+            | Request::LookSoFar { .. }
             | Request::Unlock { .. } => Answer::Refused { why: "it is answered elsewhere".into() },
         })
     }
@@ -378,6 +393,45 @@ impl Agent {
         }
         searches.remove(&id);
         Answer::SearchSoFar { so_far, is_done: true }
+    }
+
+    fn look(&self, dir: &Path) -> Answer {
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        if looks.len() >= SEARCHES_MAX {
+            return Answer::Refused {
+                why: format!("{SEARCHES_MAX} data directories are being read already"),
+            };
+        }
+        let (sender, found) = std::sync::mpsc::channel();
+        let progress = Arc::new(disk::Progress::default());
+        let (dir, of_thread) = (dir.to_owned(), Arc::clone(&progress));
+        std::thread::spawn(move || {
+            let _ = sender.send(disk::look(&dir, &of_thread).map_err(|error| error.to_string()));
+        });
+        let id = self.new_id();
+        looks.insert(id, Looking { progress, found });
+        Answer::Number { number: id }
+    }
+
+    fn look_so_far(&self, id: u64, bytes: &mut Zeroizing<Vec<u8>>) -> Answer {
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(looking) = looks.get(&id) else {
+            return Answer::Refused { why: "there is no such look".into() };
+        };
+        let found = looking.found.try_recv();
+        let (read_bytes, all_bytes) = (looking.progress.read_bytes(), looking.progress.all_bytes());
+        match found.map(|found| serde_json::to_vec(&found)) {
+            Err(std::sync::mpsc::TryRecvError::Empty) => {
+                return Answer::LookSoFar { read_bytes, all_bytes, is_done: false };
+            }
+            Ok(Ok(found)) => **bytes = found,
+            Ok(Err(error)) => return Answer::Refused { why: error.to_string() },
+            Err(error @ std::sync::mpsc::TryRecvError::Disconnected) => {
+                return Answer::Refused { why: format!("the look has ended without a word: {error}") };
+            }
+        }
+        looks.remove(&id);
+        Answer::LookSoFar { read_bytes, all_bytes, is_done: true }
     }
 
     fn capture(&self, iface: &str, ports: &[u16], control: &str) -> Answer {

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::messages::Message;
 
 /// Both sides speak this version, or do not speak.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 pub const PREAMBLE: &[u8] = b"\0sealion-agent\0";
 /// What a login shell may print before the preamble.
 pub const CHATTER_BYTES_MAX: usize = 64 * 1024;

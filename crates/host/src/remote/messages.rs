@@ -121,6 +121,14 @@ pub enum Request {
     SearchSoFar {
         search: u64,
     },
+    /// Begins to read the files of a data directory.
+    Look {
+        dir: FarPath,
+    },
+    /// The same as [`Self::SearchSoFar`], of what its files hold.
+    LookSoFar {
+        look: u64,
+    },
     /// A connection, whose bytes then pass as a stream. `only_own`: nowhere but to an address of that machine.
     Dial {
         to: DialTarget,
@@ -205,6 +213,8 @@ impl Request {
             | Self::ServiceJob { .. }
             | Self::Search { .. }
             | Self::SearchSoFar { .. }
+            | Self::Look { .. }
+            | Self::LookSoFar { .. }
             | Self::Dial { .. }
             | Self::Capture { .. }
             | Self::CaptureEnd { .. } => false,
@@ -317,6 +327,11 @@ pub enum Answer {
     },
     SearchSoFar {
         so_far: SearchedSoFar,
+        is_done: bool,
+    },
+    LookSoFar {
+        read_bytes: u64,
+        all_bytes: u64,
         is_done: bool,
     },
     Dialled {

@@ -495,6 +495,34 @@ impl ReadHost for Remote {
         }
     }
 
+    fn data_directory(
+        &self,
+        dir: &Path,
+        progress: &disk::Progress,
+    ) -> Result<disk::DataDirectory, HostError> {
+        let not_told = |why: String| HostError::Process {
+            what: format!("what the files of {} on {} hold cannot be told", dir.display(), self.name),
+            why,
+        };
+        let begin = Request::Look { dir: dir.into() };
+        let id = match self.host_call(begin, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::Number { number } => number,
+            other => return Err(self.odd(&other)),
+        };
+        loop {
+            let reply = self.host_call(Request::LookSoFar { look: id }, Vec::new(), ANSWER_MAX)?;
+            let Answer::LookSoFar { read_bytes, all_bytes, is_done } = reply.answer else {
+                return Err(self.odd(&reply.answer));
+            };
+            progress.set(read_bytes, all_bytes);
+            if is_done {
+                let found: Result<agent::Looked, _> = serde_json::from_slice(&reply.payload);
+                return found.map_err(|error| not_told(error.to_string()))?.map_err(not_told);
+            }
+            std::thread::sleep(SEARCH_POLL);
+        }
+    }
+
     fn text_in(&self, path: &Path, mark: &str) -> Result<Option<String>, HostError> {
         let request = Request::TextIn { path: path.into(), mark: mark.into() };
         match self.host_call(request, Vec::new(), ANSWER_MAX)?.answer {

@@ -504,6 +504,7 @@ fn round(
         ssl_ca_before: clients.then_some(offer_before.ca),
         ssl_ca_after: clients.then(|| draft.ssl_ca.clone()),
         rules,
+        variables: vec![],
     };
     let step = builder.add(
         format!("{prefix}.{}", draft.name),

@@ -24,6 +24,7 @@ use model::{Change, NodeName};
 use server::{NodeError, NodeView};
 
 use crate::estate;
+use crate::rest;
 use crate::world::World;
 
 /// How a reason hangs together with others of its subject.
@@ -118,7 +119,14 @@ fn of_part(world: &mut World<'_>, change: &Change) -> Vec<Problem> {
     let views = world.views();
     let seen = Seen { change, views };
     let mut problems: Vec<Problem> = Vec::new();
-    for (name, check) in world.topology.checks_of(change) {
+    let of_topology = world.topology.checks_of(change).iter();
+    let checks: Vec<&(&str, Check)> = if change.is_at_rest() {
+        let needed = of_topology.filter(|(name, _)| rest::OF_TOPOLOGY.contains(name));
+        rest::CHECKS.iter().chain(needed).collect()
+    } else {
+        of_topology.collect()
+    };
+    for (name, check) in checks {
         for problem in check(world, &seen) {
             if !problems.contains(&problem) {
                 problems.push(problem);

@@ -72,6 +72,7 @@ fn wanted(plan: &Plan, view: &NodeView, proves: bool) -> RightsSet {
     let accounts = plan.change.has(Noun::Accounts).then_some(Use::ChangeAccounts);
     let profile = plan.change.profile.map(|_| Use::SeeHandshakes);
     let uses: Vec<Use> = [Some(of_nodes), accounts, profile].into_iter().flatten().collect();
+    let uses = if plan.change.is_at_rest() { vec![Use::ChangeAtRest] } else { uses };
     let wanted = RightsSet::of(&uses, view.capabilities().flavour).unwrap_or_default();
     if proves { wanted } else { wanted.without(CANARIES) }
 }

@@ -13,7 +13,7 @@ pub(crate) mod steps;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(crate) use plan::below_all;
+pub(crate) use plan::{below_all, replicas_first};
 pub(crate) use preflight::is_source;
 
 use change::StepError;

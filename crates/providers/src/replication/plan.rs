@@ -70,6 +70,15 @@ fn who_replicates(world: &mut World<'_>) -> Result<Replication, PlanError> {
     Ok((nodes.iter().map(|node| node.name().clone()).collect(), channels_of, sources))
 }
 
+/// All servers, replicas before their sources.
+///
+/// # Errors
+/// A server does not tell its channels.
+pub fn replicas_first(world: &mut World<'_>) -> Result<Vec<NodeName>, PlanError> {
+    let (names, _, sources) = who_replicates(world)?;
+    Ok(order(&sources).into_iter().filter_map(|at| names.get(at).cloned()).collect())
+}
+
 /// Those that get what is written on one of `roots`, also by way of others, without the roots themselves.
 ///
 /// # Errors
@@ -503,6 +512,7 @@ fn offer(
                 ca_before: Some(ca_before),
                 ca_after: Some(ca_after),
                 rules,
+                variables: vec![],
             },
         );
         let restart = vec![by_hand::words(&draft.stop), by_hand::words(&draft.start)];

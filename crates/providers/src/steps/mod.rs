@@ -29,6 +29,7 @@ use server::WriteNode;
 use crate::edit::{Edit, FileEdit};
 use crate::galera::steps::{again, arbitrator, distrust, gate, join, patience, round};
 use crate::replication::steps::{channel, live_files, restart};
+use crate::rest::steps::{binary_logs, data_keys, escrow_keys, key_gate, proof, rebuild, spaces};
 use crate::tls_rules::RulesChange;
 use crate::world::World;
 
@@ -128,6 +129,13 @@ pub const STEPS: &[&dyn StepKind] = &[
     &account::ACCOUNT,
     &client_trust::CLIENT_TRUST,
     &client_trust_gate::CLIENT_TRUST_GATE,
+    &escrow_keys::ESCROW_KEYS,
+    &data_keys::DATA_KEYS,
+    &key_gate::KEY_GATE,
+    &spaces::SPACES,
+    &rebuild::REBUILD,
+    &binary_logs::BINARY_LOGS,
+    &proof::PROOF,
 ];
 
 /// `None`: no kind of this name is in the register.

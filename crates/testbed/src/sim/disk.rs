@@ -413,6 +413,14 @@ impl ReadHost for SimHost {
         Ok(self.look(|disk| disk.free_bytes))
     }
 
+    fn data_directory(&self, _: &Path, _: &disk::Progress) -> Result<disk::DataDirectory, HostError> {
+        self.shared.reach_host(self.index)?;
+        Err(HostError::Process {
+            what: "what its files hold cannot be told".into(),
+            why: "this machine is simulated, and has no data".into(),
+        })
+    }
+
     /// No audit is made of this world.
     fn search(&self, _: &host::Search, _: &host::SearchProgress) -> Result<host::Searched, HostError> {
         self.shared.reach_host(self.index)?;

@@ -10,9 +10,9 @@ use net::PemSet;
 use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
-    Admits, Alive, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting, Logins, NodeError, NodeSpec,
-    NodeView, OfferAnswer, OwnGrants, ReadMember, ReadNode, Sessions, Threads, TlsFiles, TlsOffer, TlsRules,
-    WriteMember, WriteNode, owner,
+    Admits, Alive, AtRest, AtRestSetting, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting, Logins,
+    NodeError, NodeSpec, NodeView, OfferAnswer, OwnGrants, ReadMember, ReadNode, Rebuild, Sessions, Threads,
+    TlsFiles, TlsOffer, TlsRules, WriteMember, WriteNode, owner,
 };
 
 use super::disk::SimHost;
@@ -24,6 +24,8 @@ use super::world::{Shared, World};
 const ASKING_MS: u64 = 2;
 /// A server that says nothing is waited for so long.
 const SILENT_MS: u64 = 3_000;
+/// Simulated servers have none yet.
+const NO_DATA: &str = "this server is simulated, and has no data at rest";
 /// A service manager that cannot stop a server gives up after this time.
 const STOP_MS_MAX: u64 = 600_000;
 
@@ -437,6 +439,14 @@ impl ReadNode for SimNode {
     fn client_takes(&mut self, offer: &TlsOffer) -> Result<OfferAnswer, NodeError> {
         self.ask(|world| world.client_takes(self.index, offer))
     }
+
+    fn at_rest(&mut self) -> Result<AtRest, NodeError> {
+        self.ask(|_| Err(NO_DATA.into()))
+    }
+
+    fn files_at_rest(&mut self) -> Result<disk::DataDirectory, NodeError> {
+        Err(self.host_error(NO_DATA.into()))
+    }
 }
 
 impl WriteMember for SimNode {
@@ -547,6 +557,26 @@ impl WriteNode for SimNode {
             world.servers[self.index].needs(&["RELOAD", "CONNECTION_ADMIN"])?;
             world.reload(self.index)
         })
+    }
+
+    fn set_at_rest(&mut self, _: &AtRestSetting) -> Result<(), NodeError> {
+        self.change("set at rest", |_| Err(NO_DATA.into()))
+    }
+
+    fn rebuild(&mut self, _: &Rebuild) -> Result<(), NodeError> {
+        self.change("rebuild", |_| Err(NO_DATA.into()))
+    }
+
+    fn renew_undo(&mut self, _: u64) -> Result<(), NodeError> {
+        self.change("renew undo", |_| Err(NO_DATA.into()))
+    }
+
+    fn begin_binary_log(&mut self) -> Result<(), NodeError> {
+        self.change("flush binary logs", |_| Err(NO_DATA.into()))
+    }
+
+    fn purge_binary_logs(&mut self, _: &str) -> Result<(), NodeError> {
+        self.change("purge binary logs", |_| Err(NO_DATA.into()))
     }
 
     fn hook(&mut self, _: &Hook<'_>) -> Result<(), NodeError> {

@@ -12,6 +12,7 @@ use change_ops::access::{ClusterAccess, OperatorProcess};
 use change_ops::gates::Gates;
 use change_ops::roll::{self, Settings};
 use change_ops::unfinished::{Continuation, continuation};
+use escrow::{Escrow, Seal};
 use model::{Change, Clock, Look, NodeName, Plan};
 use net::SecretString;
 use server::{WriteArbitrator, WriteNode, WriteProxy};
@@ -98,6 +99,7 @@ impl Operator {
                 leave_accounts: rig.leave_accounts.clone(),
                 force_accounts: rig.force_accounts.clone(),
                 replace_data: rig.replace_data,
+                at_rest: rig.at_rest,
                 ..Settings::default()
             },
             clock: WrongClock { clock: rig.shared.borrow().clock.clone(), wrong_ms },
@@ -239,6 +241,11 @@ impl ClusterAccess for Operator {
 
     fn ca_dir(&self) -> &Path {
         &self.ca_dir
+    }
+
+    fn escrow(&self, passphrase: &SecretString) -> Escrow {
+        Escrow::new(self.ca_dir.with_file_name("escrow"), Seal::Passphrase(passphrase.clone()))
+            .with_work_factor(1)
     }
 
     fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>> {

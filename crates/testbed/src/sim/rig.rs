@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use change::driver::Watcher;
 use change::machine::Command;
 use change::{Direction, Driver, Journal, Machine, Outcome, Record};
+use escrow::{Escrow, Seal};
 use model::{Change, Plan};
 use providers::{Authority, Limits, Problem};
 use secrecy::SecretString;
@@ -78,6 +79,7 @@ pub struct Rig {
     pub force_accounts: Vec<AccountName>,
     /// Data of its own that a joiner has may be replaced.
     pub replace_data: bool,
+    pub at_rest: providers::rest::AtRestOptions,
     pub blind: bool,
     pub unseen: Vec<model::Unseen>,
     clock: SimClock,
@@ -127,6 +129,7 @@ impl Rig {
             leave_accounts: vec![],
             force_accounts: vec![],
             replace_data: false,
+            at_rest: providers::rest::AtRestOptions::default(),
             blind: false,
             unseen: vec![],
             plans: Cell::new(0),
@@ -142,6 +145,12 @@ impl Rig {
             copy_dir(&self.ca_dir(), &rig.ca_dir());
         }
         Self { inventory: self.inventory.clone(), limits: self.limits, key: self.key, ..rig }
+    }
+
+    /// Its passphrase is nobody's to guess.
+    pub fn escrow(&self) -> Escrow {
+        let seal = Seal::Passphrase(SecretString::from(self.passphrase.clone()));
+        Escrow::new(self.dir.path().join("escrow"), seal).with_work_factor(1)
     }
 
     pub fn ca_dir(&self) -> PathBuf {
@@ -203,6 +212,8 @@ impl Rig {
             force_accounts: self.force_accounts.clone(),
             joiner: None,
             replace_data: self.replace_data,
+            escrow: self.escrow(),
+            at_rest: self.at_rest,
             notes: Vec::new(),
             recent: providers::Recent::default(),
         }

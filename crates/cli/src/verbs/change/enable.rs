@@ -20,13 +20,14 @@ use crate::show;
 #[derive(Debug, Args)]
 #[command(arg = formats(TABLE_OR_JSON))]
 pub struct ChangeArgs {
-    /// What to change: galera, sst, replication, clients (default: all there is), require-tls, accounts, ca
+    /// What to change: galera, sst, replication, clients (default: all there is), require-tls, accounts, ca, tables, logs
     ///
     /// What to change. The default is all that the nodes have: galera, sst and clients of a Galera cluster, replication and clients
     /// of a source and its replicas. require-tls is the last part of clients alone: whether clients
     /// must use TLS (require_secure_transport). It needs no restart. accounts are those that log in over the network: each must use TLS
     /// from its next login on (ALTER USER ... REQUIRE SSL), unless somebody was seen to use it in cleartext. ca is the CA
-    /// of these servers, which can be rotated only: it is replaced in phases, and the old one is refused at the end.
+    /// of these servers, which can be rotated only: it is replaced in phases, and the old one is refused at the end. tables and logs are
+    /// data at rest of MariaDB: tables with redo, undo and temporary files; binary logs and relay logs. They are changed by themselves.
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,
     #[command(flatten)]

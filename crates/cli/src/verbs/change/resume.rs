@@ -20,7 +20,8 @@ fn only_for_certificates(arg: clap::Arg) -> clap::Arg {
         "bits" | "leaf_days" => arg
             .hide_short_help(true)
             .long_help("As given to the interrupted change; only for certificates that it has not made yet"),
-        "allow_untested" | "accept_managed" | "skip_openssl_check" | "leave" | "force" => arg.hide(true),
+        "allow_untested" | "accept_managed" | "skip_openssl_check" | "leave" | "force"
+        | "encryption_threads" | "encryption_iops" | "purge_binary_logs" => arg.hide(true),
         _ => arg,
     }
 }

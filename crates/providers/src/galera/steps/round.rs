@@ -15,6 +15,7 @@ use crate::galera::{quorum, wait};
 use crate::proxies::{self, Kept};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::tls_rules::{self, RulesChange};
+use crate::variables::{self, VariableChange};
 use crate::world::{World, sleep};
 
 /// So long the other nodes may take to be in step again before a restart is refused.
@@ -46,6 +47,9 @@ pub struct RoundParams {
     pub ssl_ca_after: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<RulesChange>,
+    /// What else a server that was restarted shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<VariableChange>,
 }
 
 impl RoundParams {
@@ -60,6 +64,7 @@ impl RoundParams {
             ssl_ca_before: None,
             ssl_ca_after: None,
             rules: None,
+            variables: vec![],
         }
     }
 
@@ -89,7 +94,8 @@ impl RoundParams {
             Some(cert) if !cert.is_empty() && view.client_tls() == Some(false) => {
                 Some(format!("it offers no TLS to clients, although its ssl_cert is \"{cert}\""))
             }
-            _ => tls_rules::differs(self.rules.as_ref(), view, direction),
+            _ => tls_rules::differs(self.rules.as_ref(), view, direction)
+                .or_else(|| variables::differs(&self.variables, view, direction)),
         }
     }
 
@@ -451,6 +457,10 @@ impl StepKind for Round {
         settled_as_one(world, &name)?;
         let rules = tls_rules::wanted(round.rules.as_ref(), direction).filter(|_| view.offers_client_tls());
         let rules = tls_rules::seen_from_outside(world, &name, rules)?;
+        if !round.variables.is_empty() {
+            let said = variables::said(&round.variables, &view);
+            return Ok(format!("Synced, cluster size {}; {said}", view.cluster_size()));
+        }
         let state = word(round.wanted(direction).0);
         Ok(format!("Synced, {state}, cluster size {}{rules}", view.cluster_size()))
     }

@@ -13,6 +13,7 @@ use crate::edit::{FileEdit, FileStand};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::threads;
 use crate::tls_rules::{self, RulesChange};
+use crate::variables::{self, VariableChange};
 use crate::world::World;
 
 pub struct Restart;
@@ -36,6 +37,9 @@ pub struct RestartParams {
     pub ca_after: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<RulesChange>,
+    /// What else a server that was restarted shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<VariableChange>,
 }
 
 impl RestartParams {
@@ -55,6 +59,7 @@ impl RestartParams {
             return Some(format!("its ssl_ca is \"{found}\", not \"{wanted}\""));
         }
         tls_rules::differs(self.rules.as_ref(), view, direction)
+            .or_else(|| variables::differs(&self.variables, view, direction))
     }
 }
 
@@ -129,6 +134,9 @@ impl StepKind for Restart {
         let view = world.node(&name)?.view().map_err(fail)?;
         if let Some(why) = wish.differs(&view, direction) {
             return Err(fail(format!("{name} was restarted and {why}")));
+        }
+        if !wish.variables.is_empty() {
+            return Ok(variables::said(&wish.variables, &view));
         }
         let wanted = wish.wanted(direction);
         if view.offers_client_tls() == wanted.is_empty() {

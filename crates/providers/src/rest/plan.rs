@@ -1,0 +1,633 @@
+//! From a wish for data at rest and the servers as they are now to ordered steps.
+
+use std::collections::BTreeSet;
+
+use model::{Change, Need, NodeName, Noun, Step, Verb};
+use openssl::sha::sha256;
+use server::at_rest::KEY_PLUGIN;
+use server::options::{Effective, Setting};
+use server::rights::Use;
+use server::{AtRest, Flavour, GaleraFacts, OwnChoice, Rebuild, Table, TableName};
+
+use super::keys::{self, KEY_FILE, PASS_FILE};
+use super::steps::data_keys::FILENAME;
+use super::steps::{
+    BinaryLogsParams, DataKeysParams, EscrowParams, KeyGateParams, ProofParams, RebuildParams, SpacesParams,
+};
+use crate::by_hand;
+use crate::draft::{NodeDraft, PlannedEdit};
+use crate::edit::Edit;
+use crate::galera::steps::round::RoundParams;
+use crate::plan::{Builder, PlanContent, PlanError, refuse};
+use crate::replication::replicas_first;
+use crate::replication::steps::RestartParams;
+use crate::variables::VariableChange;
+use crate::world::World;
+
+const PLUGIN_LOAD: &str = "plugin_load_add";
+const FILEKEY: &str = "file_key_management_filekey";
+const ALGORITHM: &str = "file_key_management_encryption_algorithm";
+/// Options of tables that are read at a start only, and whether the server shows them so.
+const TABLES_AT_START: [&str; 3] =
+    ["innodb_encrypt_log", "innodb_encrypt_temporary_tables", "encrypt_tmp_files"];
+const TMP_DISK_TABLES: &str = "encrypt_tmp_disk_tables";
+const LOGS_AT_START: &str = "encrypt_binlog";
+const THREADS: &str = "innodb_encryption_threads";
+const LIVE: [&str; 2] = ["innodb_encrypt_tables", "aria_encrypt_tables"];
+
+/// All options that are sealion's to write here, but the plugin's.
+pub const OPTIONS: [&str; 8] = [
+    "innodb_encrypt_log",
+    "innodb_encrypt_temporary_tables",
+    "encrypt_tmp_files",
+    TMP_DISK_TABLES,
+    LOGS_AT_START,
+    THREADS,
+    "innodb_encrypt_tables",
+    "aria_encrypt_tables",
+];
+pub const PLUGIN_OPTIONS: [&str; 3] = [FILENAME, FILEKEY, ALGORITHM];
+
+/// A server as it is, and as its file will be.
+struct Draft {
+    node: NodeDraft,
+    seen: AtRest,
+    /// The group of the option file that loads the plugin, or is to.
+    plugin_group: String,
+    /// Our key file is loaded now.
+    has_keys: bool,
+    /// `socket.…` of Galera; none of a server by itself.
+    letter: Option<char>,
+}
+
+impl Draft {
+    fn is_on(&self, name: &str) -> bool {
+        self.node.view.variable(name).is_some_and(|value| !["OFF", "0"].contains(&value))
+    }
+
+    fn of(world: &mut World<'_>, name: &NodeName) -> Result<Self, PlanError> {
+        let (node, anchor) = NodeDraft::of(world, name)?;
+        let live = world.node(name).map_err(refuse)?;
+        let effective = live.effective().map_err(refuse)?;
+        let seen = live.at_rest().map_err(refuse)?;
+        let ours = keys::dir(live.spec()).join(KEY_FILE).display().to_string();
+        let has_keys = node.view.variable(FILENAME) == Some(ours.as_str());
+        let plugin_group = plugin_group(&effective, &anchor, &node.view.capabilities().option_groups())?;
+        let letter = node.view.is_galera().then(|| node.view.galera_state().letter());
+        Ok(Self { node, seen, plugin_group, has_keys, letter })
+    }
+
+    fn key_path(&self, world: &mut World<'_>, file: &str) -> Result<String, PlanError> {
+        let node = world.node(&self.node.name).map_err(refuse)?;
+        Ok(keys::dir(node.spec()).join(file).display().to_string())
+    }
+
+    /// A restart, as its topology does it.
+    fn restart(
+        &mut self,
+        builder: &mut Builder,
+        prefix: &str,
+        edits: Vec<Edit>,
+        variables: Vec<VariableChange>,
+        title: &str,
+    ) -> Result<(), PlanError> {
+        let PlannedEdit { edit, diff, needs } = self.node.edit(edits)?;
+        let is_same = |change: &VariableChange| change.before == change.after;
+        let no_op = edit.is_no_op() && variables.iter().all(is_same);
+        let name = self.node.name.clone();
+        let title = format!("{name} {title}; restart");
+        let id = format!("{prefix}.{name}");
+        let offer = self.node.offer();
+        let step = match self.letter {
+            Some(letter) => {
+                let params = RoundParams { variables, ..RoundParams::as_it_is(edit, letter) };
+                builder.add(id, "round", title, vec![name], params)
+            }
+            None => {
+                let params = RestartParams {
+                    edit,
+                    before: offer.cert.clone(),
+                    after: offer.cert,
+                    ca_before: None,
+                    ca_after: None,
+                    rules: None,
+                    variables,
+                };
+                builder.add(id, "restart", title, vec![name], params)
+            }
+        };
+        let restart = vec![by_hand::words(&self.node.stop), by_hand::words(&self.node.start)];
+        step.shell = self.node.by_hand(&diff, restart);
+        step.sql = vec!["-- these options are read at the start of the server only: --format diff".into()];
+        (step.restarts_server, step.no_op, step.diff, step.nature.needs) = (true, no_op, diff, needs);
+        Ok(())
+    }
+}
+
+/// Where `plugin_load_add` may be written without taking another plugin's line: a group in which that file has none, or has ours.
+fn plugin_group(effective: &Effective, anchor: &Setting, groups: &[String]) -> Result<String, PlanError> {
+    let lines = |group: &str| -> Vec<&str> {
+        let is_there =
+            |one: &&Setting| one.key == PLUGIN_LOAD && one.file == anchor.file && one.group == group;
+        effective
+            .settings
+            .iter()
+            .filter(is_there)
+            .map(|one| one.value.as_deref().unwrap_or_default())
+            .collect()
+    };
+    let candidates = || std::iter::once(&anchor.group).chain(groups);
+    let has_ours = candidates().find(|group| lines(group).contains(&KEY_PLUGIN));
+    if let Some(group) = has_ours {
+        return match lines(group).len() {
+            1 => Ok(group.clone()),
+            _ => Err(refuse(format!(
+                "{}: [{group}] loads {KEY_PLUGIN} beside other plugins\n  why:  its line could not be told from theirs\n  next: move their \
+                 plugin_load_add lines into another group, for example [server]",
+                anchor.file.display()
+            ))),
+        };
+    }
+    candidates().find(|group| lines(group).is_empty()).cloned().ok_or_else(|| {
+        refuse(format!(
+            "{}: every group that the server reads has a plugin_load_add line already\n  next: free one of them: {}",
+            anchor.file.display(),
+            groups.join(", ")
+        ))
+    })
+}
+
+fn word(on: bool) -> &'static str {
+    if on { "ON" } else { "OFF" }
+}
+
+pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
+    if !world.parts.is_empty() {
+        return Err(refuse(
+            "data at rest is changed for the servers of one cluster at a time\n  why:  this inventory has a Galera cluster and other servers\n  \
+             next: give each an inventory of its own, then sealion plan again",
+        ));
+    }
+    let names = if world.topology.is_group() { world.names() } else { replicas_first(world)? };
+    let mut drafts = names.iter().map(|name| Draft::of(world, name)).collect::<Result<Vec<_>, _>>()?;
+    let entry = entry(world, &drafts)?;
+    let state_hash = state_hash(change, &drafts, &entry, world);
+    let mut builder = Builder::default();
+    match change.verb {
+        Verb::Enable => enable(world, change, &mut drafts, &entry, &mut builder)?,
+        Verb::Disable => disable(world, change, &mut drafts, &mut builder)?,
+        Verb::Rotate | Verb::Join | Verb::Migrate => {
+            return Err(refuse(format!("{change}: keys of data at rest are not rotated by this version")));
+        }
+    }
+    let impact = impact(world, change, &builder.steps, &drafts);
+    let sql = server::rights::rights(Use::ChangeAtRest, Flavour::MariaDb).map(server::rights::Rights::listed);
+    let rights = vec![
+        format!("SQL: {} (sealion grants)", sql.unwrap_or_default()),
+        "host: write to the option file and beside the TLS directory of each node; read the data directory; stop and start the service".into(),
+    ];
+    Ok(PlanContent { steps: builder.steps, state_hash, impact, rights })
+}
+
+/// The copy in the escrow whose keys these servers have, or a name for a new one.
+fn entry(world: &World<'_>, drafts: &[Draft]) -> Result<(String, bool), PlanError> {
+    let prefix = format!("{}-data-keys-", world.cluster);
+    let names = world.escrow.names().map_err(refuse)?;
+    let numbers = names.iter().filter_map(|name| name.strip_prefix(&prefix)?.parse::<u32>().ok());
+    let newest = numbers.max();
+    let has_keys = drafts.iter().any(|draft| draft.has_keys);
+    match (newest, has_keys) {
+        (Some(number), true) => Ok((format!("{prefix}{number}"), true)),
+        (None, true) => Err(refuse(format!(
+            "the escrow {} has no copy of the keys that these servers use\n  why:  without one a lost key file is lost data\n  next: bring the copy \
+             back from a backup of this machine",
+            world.escrow.dir().display()
+        ))),
+        (number, false) => Ok((format!("{prefix}{}", number.unwrap_or(0) + 1), false)),
+    }
+}
+
+fn state_hash(change: &Change, drafts: &[Draft], entry: &(String, bool), world: &World<'_>) -> String {
+    let mut text = format!("{change}\n{entry:?}\n{:?}\n", world.at_rest);
+    for draft in drafts {
+        text += &format!(
+            "{} {} {} {} {}\n",
+            draft.node.name,
+            draft.node.file.display(),
+            crate::edit::hash(&draft.node.bytes),
+            draft.node.view.version(),
+            draft.node.view.variable("server_id").unwrap_or("")
+        );
+        for name in OPTIONS.iter().chain(&PLUGIN_OPTIONS) {
+            text += &format!("  {name} {:?}\n", draft.node.view.variable(name));
+        }
+        let chosen = draft.seen.tables.iter().filter(|table| table.own_choice.is_some());
+        for table in chosen {
+            text += &format!("  {} {:?}\n", table.name, table.own_choice);
+        }
+    }
+    model::hex(&sha256(text.as_bytes()))
+}
+
+/// Tables whose own choice is the contrary, in the order of their names.
+fn chosen(draft: &Draft, contrary: OwnChoice) -> Vec<TableName> {
+    let of = draft.seen.tables.iter().filter(|table| table.own_choice == Some(contrary));
+    let mut names: Vec<TableName> = of.map(|table| table.name.clone()).collect();
+    names.sort();
+    names
+}
+
+fn enable(
+    world: &mut World<'_>,
+    change: &Change,
+    drafts: &mut [Draft],
+    (entry, has_entry): &(String, bool),
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
+    let (tables, logs) = (change.has(Noun::Tables), change.has(Noun::Logs));
+    let dir = world.escrow.dir().display().to_string();
+    let step = builder.add(
+        "K0".into(),
+        "escrow-keys",
+        format!("new keys, and a sealed copy of them in {dir}: {entry}.age"),
+        vec![],
+        EscrowParams { entry: entry.clone() },
+    );
+    step.no_op = *has_entry;
+    step.shell = vec![
+        "# on the operator's machine: 32 random bytes for key 1 and key 2, as hex, sealed before any server has them:".into(),
+        format!("# (umask 077; printf '1;%s\\n2;%s\\n' $(openssl rand -hex 32) $(openssl rand -hex 32) | age -p > {dir}/{entry}.age)"),
+    ];
+    for draft in drafts.iter() {
+        let name = draft.node.name.clone();
+        let (key, pass) = (draft.key_path(world, KEY_FILE)?, draft.key_path(world, PASS_FILE)?);
+        let step = builder.add(
+            format!("K1.{name}"),
+            "data-keys",
+            format!("{name} gets the encrypted key file {key}, and {pass}, which opens it"),
+            vec![name],
+            DataKeysParams { entry: entry.clone() },
+        );
+        step.no_op = draft.has_keys;
+        step.nature.needs = draft
+            .node
+            .key_file_needs(&[std::path::Path::new(&key).parent().unwrap_or(std::path::Path::new("/"))]);
+        step.shell = draft.node.by_hand(
+            &[],
+            vec![
+                format!("install -d -m 700 -o mysql {}", by_hand::quoted(key.trim_end_matches(KEY_FILE))),
+                format!("(umask 077; openssl rand -hex 64 > {})", by_hand::quoted(&pass)),
+                format!(
+                    "age -d {entry}.age | openssl enc -aes-256-cbc -md sha1 -pass file:{} -out {}",
+                    by_hand::quoted(&pass),
+                    by_hand::quoted(&key)
+                ),
+            ],
+        );
+    }
+    for draft in drafts.iter_mut() {
+        let (key, pass) = (draft.key_path(world, KEY_FILE)?, draft.key_path(world, PASS_FILE)?);
+        let group = draft.plugin_group.clone();
+        let set = |key: &str, value: String| Edit::Set { group: group.clone(), key: key.into(), value };
+        let edits = vec![
+            set(PLUGIN_LOAD, KEY_PLUGIN.into()),
+            set(FILENAME, key.clone()),
+            set(FILEKEY, format!("FILE:{pass}")),
+            set(ALGORITHM, "AES_CTR".into()),
+        ];
+        let before = draft.node.view.variable(FILENAME).map(str::to_owned);
+        let variables = vec![VariableChange::new(FILENAME, before.as_deref(), Some(&key))];
+        draft.restart(builder, "K2", edits, variables, "has the keys, and encrypts nothing yet")?;
+    }
+    for draft in drafts.iter() {
+        key_gate(builder, "K3", draft, false);
+    }
+    for draft in drafts.iter_mut() {
+        let mut edits = Vec::new();
+        let mut variables = Vec::new();
+        let at_start = TABLES_AT_START.iter().filter(|_| tables).chain(logs.then_some(&LOGS_AT_START));
+        for name in at_start {
+            edits.push(draft.node.set(name, "ON".into()));
+            variables.push(VariableChange::new(name, draft.node.view.variable(name), Some("ON")));
+        }
+        if tables {
+            edits.push(draft.node.set(TMP_DISK_TABLES, "ON".into()));
+        }
+        let what = match (tables, logs) {
+            (true, true) => "encrypts redo log, temporary files and binary logs from here on",
+            (true, false) => "encrypts redo log and temporary files from here on",
+            (false, _) => "encrypts binary logs and relay logs from here on",
+        };
+        draft.restart(builder, "K4", edits, variables, what)?;
+    }
+    if tables {
+        for draft in drafts.iter_mut() {
+            spaces(world, builder, "K5", draft, true)?;
+        }
+        for draft in drafts.iter() {
+            rebuild(builder, "K6", draft, true);
+        }
+    }
+    if logs {
+        for draft in drafts.iter() {
+            binary_logs(world, builder, "K7", draft);
+        }
+    }
+    for draft in drafts.iter() {
+        proof(world, builder, "K8", change, draft, true);
+    }
+    Ok(())
+}
+
+fn disable(
+    world: &mut World<'_>,
+    change: &Change,
+    drafts: &mut [Draft],
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
+    let (tables, logs) = (change.has(Noun::Tables), change.has(Noun::Logs));
+    if tables {
+        for draft in drafts.iter_mut() {
+            spaces(world, builder, "K0", draft, false)?;
+        }
+        for draft in drafts.iter() {
+            rebuild(builder, "K1", draft, false);
+        }
+    }
+    for draft in drafts.iter_mut() {
+        let mut edits = Vec::new();
+        let mut variables = Vec::new();
+        let at_start = TABLES_AT_START.iter().filter(|_| tables).chain(logs.then_some(&LOGS_AT_START));
+        for name in at_start {
+            edits.push(draft.node.unset(name));
+            variables.push(VariableChange::new(name, draft.node.view.variable(name), Some("OFF")));
+        }
+        if tables {
+            edits.push(draft.node.unset(TMP_DISK_TABLES));
+        }
+        draft.restart(builder, "K2", edits, variables, "writes what it writes from here on in the clear")?;
+    }
+    if logs {
+        for draft in drafts.iter() {
+            binary_logs(world, builder, "K3", draft);
+        }
+    }
+    // Whatever is left of the other half needs the keys on.
+    let keeps = |draft: &Draft| {
+        (!tables && (draft.is_on("innodb_encrypt_tables") || draft.is_on("innodb_encrypt_log")))
+            || (!logs && draft.is_on(LOGS_AT_START))
+    };
+    if drafts.iter().any(keeps) || !drafts.iter().any(|draft| draft.has_keys) {
+        return Ok(());
+    }
+    for draft in drafts.iter() {
+        key_gate(builder, "K4", draft, true);
+    }
+    for draft in drafts.iter_mut() {
+        let group = draft.plugin_group.clone();
+        let remove = |key: &str| Edit::Remove { group: group.clone(), key: key.into() };
+        let edits = [PLUGIN_LOAD, FILENAME, FILEKEY, ALGORITHM].map(remove).to_vec();
+        let before = draft.node.view.variable(FILENAME).map(str::to_owned);
+        let variables = vec![VariableChange::new(FILENAME, before.as_deref(), None)];
+        draft.restart(
+            builder,
+            "K5",
+            edits,
+            variables,
+            "runs without keys; the key file stays where it is",
+        )?;
+    }
+    Ok(())
+}
+
+fn key_gate(builder: &mut Builder, prefix: &str, draft: &Draft, keys_go_forward: bool) {
+    let name = draft.node.name.clone();
+    let title = if keys_go_forward {
+        format!("nothing on {name} needs a key any more: all its files are read")
+    } else {
+        format!("only in an undo: nothing on {name} needs a key any more: all its files are read")
+    };
+    let step = builder.add(
+        format!("{prefix}.{name}"),
+        "key-gate",
+        title,
+        vec![name],
+        KeyGateParams { keys_go_forward },
+    );
+    step.no_op = !keys_go_forward && draft.has_keys;
+    step.shell = vec![format!(
+        "# sealion status rest --datadir {}",
+        draft.node.view.variable("datadir").unwrap_or("DATADIR")
+    )];
+}
+
+fn spaces(
+    world: &World<'_>,
+    builder: &mut Builder,
+    prefix: &str,
+    draft: &mut Draft,
+    encrypt: bool,
+) -> Result<(), PlanError> {
+    let threads = world.at_rest.threads;
+    let name = draft.node.name.clone();
+    let edits = if encrypt {
+        vec![
+            draft.node.set("innodb_encrypt_tables", "ON".into()),
+            draft.node.set(THREADS, threads.to_string()),
+            draft.node.set("aria_encrypt_tables", "ON".into()),
+        ]
+    } else {
+        [LIVE[0], THREADS, LIVE[1]].map(|name| draft.node.unset(name)).to_vec()
+    };
+    let PlannedEdit { edit, diff, needs } = draft.node.edit(edits)?;
+    let number = |name: &str| draft.node.view.variable(name).and_then(|value| value.parse().ok());
+    let is_so = LIVE.iter().all(|name| draft.is_on(name) == encrypt);
+    let no_op = edit.is_no_op() && is_so;
+    let title = format!(
+        "{name} {} every tablespace while it serves, {threads} threads",
+        if encrypt { "encrypts" } else { "decrypts" }
+    );
+    let params = SpacesParams {
+        edit,
+        encrypt,
+        threads,
+        threads_before: number(THREADS).unwrap_or(0),
+        iops: world.at_rest.iops,
+        iops_before: number("innodb_encryption_rotation_iops"),
+    };
+    let step = builder.add(format!("{prefix}.{name}"), "spaces", title, vec![name], params);
+    let statements = [
+        format!("SET GLOBAL aria_encrypt_tables={}", word(encrypt)),
+        format!("SET GLOBAL innodb_encrypt_tables={}", word(encrypt)),
+        format!("SET GLOBAL {THREADS}={threads}"),
+    ];
+    step.shell = draft.node.by_hand(&diff, statements.iter().map(|one| draft.node.sql(one)).collect());
+    step.sql = statements.iter().map(|one| format!("{one};")).collect();
+    step.sql.push(
+        "SELECT NAME, MIN_KEY_VERSION FROM information_schema.INNODB_TABLESPACES_ENCRYPTION WHERE ROTATING_OR_FLUSHING;  -- until it is empty"
+            .into(),
+    );
+    (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
+    Ok(())
+}
+
+fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
+    let name = draft.node.name.clone();
+    let contrary = if encrypt { OwnChoice::Plain } else { OwnChoice::Encrypted };
+    let chosen = chosen(draft, contrary);
+    let mut title = format!("{name} writes anew what its threads leave: freed pages, undo, Aria tables");
+    if !chosen.is_empty() {
+        let word = if encrypt { "NO" } else { "YES" };
+        title +=
+            &format!(", {} with ENCRYPTED={word}", model::text::counted(chosen.len(), "table", "tables"));
+    }
+    let statements: Vec<String> =
+        chosen.iter().map(|table| Rebuild::Choose(table.clone(), None).statement() + ";").collect();
+    let largest = draft.seen.tables.iter().map(|table| table.bytes).max().unwrap_or(0);
+    let datadir = draft.node.view.variable("datadir").unwrap_or("/var/lib/mysql").to_owned();
+    let step = builder.add(
+        format!("{prefix}.{name}"),
+        "rebuild",
+        title,
+        vec![name.clone()],
+        RebuildParams { encrypt, chosen },
+    );
+    step.sql = statements;
+    step.sql.push("-- ALTER TABLE ... FORCE of each table that sealion status rest names, ALTER TABLE ... ENGINE=Aria of each Aria table".into());
+    step.shell = draft.node.by_hand(&[], step.sql.iter().map(|one| format!("# {one}")).collect());
+    // One at a time is there twice.
+    step.nature.needs =
+        vec![Need::Space { node: Some(name), dir: datadir.into(), bytes: largest + largest / 5 }];
+}
+
+fn binary_logs(world: &World<'_>, builder: &mut Builder, prefix: &str, draft: &Draft) {
+    let name = draft.node.name.clone();
+    let purges = world.at_rest.purges_binary_logs;
+    let title = if purges {
+        format!("{name} begins a new binary log, and removes those of before once every replica has them")
+    } else {
+        format!("{name} begins a new binary log; those of before stay as they are")
+    };
+    let no_op = draft.seen.binary_logs.is_empty();
+    let step = builder.add(
+        format!("{prefix}.{name}"),
+        "binary-logs",
+        title,
+        vec![name],
+        BinaryLogsParams { purges },
+    );
+    step.sql = vec!["FLUSH LOCAL BINARY LOGS;".into()];
+    if purges {
+        step.sql.push(
+            "PURGE BINARY LOGS TO '<the newest of SHOW BINARY LOGS>';  -- when every replica has come so far"
+                .into(),
+        );
+    }
+    step.shell = draft.node.by_hand(&[], vec![draft.node.sql("FLUSH LOCAL BINARY LOGS")]);
+    step.no_op = no_op;
+}
+
+fn proof(
+    world: &World<'_>,
+    builder: &mut Builder,
+    prefix: &str,
+    change: &Change,
+    draft: &Draft,
+    encrypt: bool,
+) {
+    let name = draft.node.name.clone();
+    let title = format!("all files of {name} are read: what do they hold?");
+    let params =
+        ProofParams { encrypt, nouns: change.nouns.clone(), keeps_logs: !world.at_rest.purges_binary_logs };
+    let step = builder.add(format!("{prefix}.{name}"), "rest-proof", title, vec![name], params);
+    step.shell = vec![format!(
+        "# sealion status rest --datadir {}",
+        draft.node.view.variable("datadir").unwrap_or("DATADIR")
+    )];
+}
+
+fn of_engine<'d>(draft: &'d Draft, engine: &'static str) -> impl Iterator<Item = &'d Table> {
+    draft.seen.tables.iter().filter(move |table| table.engine == engine)
+}
+
+fn impact(world: &World<'_>, change: &Change, steps: &[Step], drafts: &[Draft]) -> Vec<String> {
+    let at_work = || steps.iter().filter(|step| !step.no_op);
+    let mut impact = Vec::new();
+    for draft in drafts {
+        let name = &draft.node.name;
+        let restarts = at_work().filter(|step| step.restarts_server && step.nodes.contains(name)).count();
+        if restarts > 0 {
+            let how = if draft.letter.is_some() {
+                "it leaves the cluster and comes back by IST"
+            } else {
+                "it serves nothing for some 3 to 15 s each time; what is open then is rolled back"
+            };
+            impact.push(format!(
+                "{name} is restarted {}: {how}",
+                if restarts == 1 { "once".to_owned() } else { format!("{restarts} times") }
+            ));
+        }
+    }
+    if change.has(Noun::Tables) {
+        for draft in drafts {
+            let bytes: u64 = of_engine(draft, "InnoDB").map(|table| table.bytes).sum();
+            impact.push(format!(
+                "{}: {} of InnoDB with {} are written anew while they are read and written; a table that is rebuilt takes as much room again",
+                draft.node.name,
+                model::text::counted(of_engine(draft, "InnoDB").count(), "table", "tables"),
+                model::text::bytes(bytes)
+            ));
+            let aria = of_engine(draft, "Aria").filter(|table| table.name.schema != "mysql").count();
+            if aria > 0 {
+                impact.push(format!(
+                    "{}: {} of Aria cannot be written while each is copied",
+                    draft.node.name,
+                    model::text::counted(aria, "table", "tables")
+                ));
+            }
+            let others: BTreeSet<&str> = draft
+                .seen
+                .tables
+                .iter()
+                .filter(|table| {
+                    ["MyISAM", "CSV", "ARCHIVE"].contains(&table.engine.as_str()) && table.bytes > 0
+                })
+                .map(|table| table.engine.as_str())
+                .collect();
+            if change.verb == Verb::Enable && !others.is_empty() {
+                let others: Vec<&str> = others.into_iter().collect();
+                impact.push(format!(
+                    "{}: tables of {} stay readable: no server encrypts them (ALTER TABLE ... ENGINE=InnoDB)",
+                    draft.node.name,
+                    others.join(" and ")
+                ));
+            }
+        }
+        if change.verb == Verb::Enable {
+            impact.push(
+                "temporary tables on disk that the server makes by itself stay readable, whatever encrypt_tmp_disk_tables says: put tmpdir on tmpfs or LUKS"
+                    .into(),
+            );
+        }
+    }
+    if change.verb == Verb::Enable {
+        impact.push(format!(
+            "without the keys in {} nobody reads the data, and no backup of it: keep a copy of that directory and of what opens it elsewhere",
+            world.escrow.dir().display()
+        ));
+        impact.push("general, slow and error log, and galera.cache, stay readable: write them to a volume on LUKS, or switch them off".into());
+    } else {
+        impact.push("afterwards, whoever reads the disks or a backup of them reads the rows".into());
+    }
+    if change.has(Noun::Logs) && world.at_rest.purges_binary_logs {
+        impact.push(
+            "binary logs of before are removed: a restore to a point of time begins with a new backup".into(),
+        );
+    } else if change.has(Noun::Logs) {
+        impact.push(
+            "binary logs of before stay as they are until they expire; --purge-binary-logs removes them"
+                .into(),
+        );
+    }
+    impact
+}

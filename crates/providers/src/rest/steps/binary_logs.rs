@@ -1,0 +1,129 @@
+//! A new binary log is begun, which is written as the options say now. Those of before stay as they are, until they expire, or are removed
+//! where a person has said so and every replica has them.
+
+use std::time::Duration;
+
+use change::{Direction, StepCheck, StepError};
+use model::text::counted;
+use model::{NodeName, Step};
+use serde::{Deserialize, Serialize};
+use server::BinaryLog;
+
+use crate::replication::is_source;
+use crate::steps::{StepKind, fail, only_node, params};
+use crate::world::World;
+
+pub struct BinaryLogs;
+pub const BINARY_LOGS: BinaryLogs = BinaryLogs;
+
+const POLL_MS: u64 = 500;
+/// A replica that has not come so far by then holds the step.
+const BEHIND_MS_MAX: u64 = 300_000;
+/// A file that a replica is about to leave is removed at the next try.
+const TRIES_MAX: u32 = 10;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct BinaryLogsParams {
+    /// Those of before are removed.
+    pub purges: bool,
+}
+
+/// The number behind the last dot, with what stands before it.
+fn numbered(name: &str) -> Option<(&str, u64)> {
+    let (base, number) = name.rsplit_once('.')?;
+    Some((base, number.parse().ok()?))
+}
+
+/// Replicas of the inventory that have not received all before `newest`.
+fn behind(world: &mut World<'_>, name: &NodeName, newest: &str) -> Result<Vec<String>, StepError> {
+    let spec = world.node(name)?.spec().clone();
+    let mut behind = Vec::new();
+    for node in world.nodes.iter_mut().chain(&mut world.others) {
+        if node.name() == name {
+            continue;
+        }
+        for channel in node.channels().map_err(fail)? {
+            if !is_source(&spec, &channel) {
+                continue;
+            }
+            let at = channel.received.split_ascii_whitespace().next().unwrap_or_default();
+            let has_it = match (numbered(at), numbered(newest)) {
+                (Some((of, at)), Some((base, newest))) => of == base && at >= newest,
+                _ => false,
+            };
+            if !has_it {
+                behind.push(format!("{} has come to \"{at}\"", node.name()));
+            }
+        }
+    }
+    Ok(behind)
+}
+
+fn logs(world: &mut World<'_>, name: &NodeName) -> Result<Vec<BinaryLog>, StepError> {
+    Ok(world.node(name)?.at_rest().map_err(fail)?.binary_logs)
+}
+
+impl StepKind for BinaryLogs {
+    fn kind(&self) -> &'static str {
+        "binary-logs"
+    }
+
+    fn check(&self, world: &mut World<'_>, step: &Step, _: Direction) -> Result<StepCheck, StepError> {
+        let has_any = !logs(world, &only_node(step)?)?.is_empty();
+        Ok(if has_any { StepCheck::Ready } else { StepCheck::AlreadyDone("it writes no binary log".into()) })
+    }
+
+    fn act(&self, world: &mut World<'_>, step: &Step, _: Direction) -> Result<(), StepError> {
+        let wish: BinaryLogsParams = params(step)?;
+        let name = only_node(step)?;
+        world.node(&name)?.begin_binary_log().map_err(fail)?;
+        if !wish.purges {
+            return Ok(());
+        }
+        let Some(newest) = logs(world, &name)?.pop() else { return Ok(()) };
+        let began = world.node(&name)?.now_ms();
+        loop {
+            let behind = behind(world, &name, &newest.name)?;
+            if behind.is_empty() {
+                break;
+            }
+            if world.node(&name)?.now_ms() - began > BEHIND_MS_MAX {
+                return Err(fail(format!(
+                    "{name}: binary logs are not removed\n  why:  {}, and the newest one is {}\n  next: see why they lag, then sealion resume",
+                    behind.join(", "),
+                    newest.name
+                )));
+            }
+            world.node(&name)?.wait(Duration::from_millis(POLL_MS));
+        }
+        for _ in 0..TRIES_MAX {
+            world.node(&name)?.purge_binary_logs(&newest.name).map_err(fail)?;
+            if logs(world, &name)?.first().is_none_or(|first| first.name == newest.name) {
+                return Ok(());
+            }
+            world.node(&name)?.wait(Duration::from_millis(POLL_MS));
+        }
+        Ok(())
+    }
+
+    fn verify(&self, world: &mut World<'_>, step: &Step, _: Direction) -> Result<String, StepError> {
+        let wish: BinaryLogsParams = params(step)?;
+        let name = only_node(step)?;
+        let logs = logs(world, &name)?;
+        let Some((newest, before)) = logs.split_last() else { return Ok("it writes no binary log".into()) };
+        let kept = counted(before.len(), "binary log", "binary logs");
+        if wish.purges && !before.is_empty() {
+            return Err(fail(format!(
+                "{name}: {kept} of before are still there\n  why:  a replica reads them (SHOW PROCESSLIST: Binlog Dump)\n  next: sealion \
+                 resume removes them when it is done"
+            )));
+        }
+        Ok(match before.first() {
+            None => format!("{} is the only one", newest.name),
+            Some(first) => format!(
+                "{} is new; {kept} of before, from {} on, stay as they are until they expire, or are purged",
+                newest.name, first.name
+            ),
+        })
+    }
+}

@@ -1,0 +1,183 @@
+//! The key file and what opens it are put on a server, as they came out of the escrow, before anything refers to them.
+
+use change::{Direction, StepCheck, StepError};
+use escrow::KeySet;
+use model::{NodeName, Step};
+use secrecy::ExposeSecret;
+use serde::{Deserialize, Serialize};
+use server::{NodeError, WriteNode};
+
+use crate::rest::keys::{self, KEY_FILE, PASS_FILE};
+use crate::steps::{StepKind, fail, only_node, params};
+use crate::world::World;
+
+pub struct DataKeys;
+pub const DATA_KEYS: DataKeys = DataKeys;
+
+const KEY_FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// The variable that names the key file of a running server.
+pub const FILENAME: &str = "file_key_management_filename";
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct DataKeysParams {
+    /// The name of the copy in the escrow.
+    pub entry: String,
+}
+
+/// How a file lies there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lies {
+    Absent,
+    Same,
+    Other,
+}
+
+fn lies(node: &dyn WriteNode, set: &KeySet, name: &str) -> Result<Lies, StepError> {
+    let path = keys::dir(node.spec()).join(name);
+    let kept = set.file(name).ok_or_else(|| fail(format!("the copy in the escrow has no {name}")))?;
+    Ok(match node.host().read(&path, KEY_FILE_BYTES_MAX).map_err(fail)? {
+        None => Lies::Absent,
+        Some(bytes) if bytes == kept.bytes.expose_secret() => Lies::Same,
+        Some(_) => Lies::Other,
+    })
+}
+
+fn opened(world: &World<'_>, entry: &str) -> Result<KeySet, StepError> {
+    let missing = || {
+        fail(format!(
+            "the copy {entry} is not in {}\n  why:  keys come onto a server from there only\n  next: bring the file back from a backup of this \
+             machine, then sealion resume",
+            world.escrow.dir().display()
+        ))
+    };
+    world.escrow.get(entry).map_err(fail)?.ok_or_else(missing)
+}
+
+/// What still needs the key file: the running server, or what it reads at its next start.
+fn in_use(world: &mut World<'_>, name: &NodeName) -> Result<Option<String>, StepError> {
+    let node = world.node(name)?;
+    let ours = keys::dir(node.spec()).join(KEY_FILE).display().to_string();
+    match node.view() {
+        Ok(view) if view.variable(FILENAME) == Some(ours.as_str()) => {
+            return Ok(Some("the running server has it loaded".into()));
+        }
+        Ok(_) | Err(NodeError::Down { .. }) => {}
+        Err(error) => return Err(fail(error)),
+    }
+    let files = node.effective().map_err(fail)?;
+    let is_named =
+        files.effective(FILENAME).is_some_and(|setting| setting.value.as_deref() == Some(ours.as_str()));
+    Ok(is_named.then(|| format!("{FILENAME} in an option file names it")))
+}
+
+impl StepKind for DataKeys {
+    fn kind(&self) -> &'static str {
+        "data-keys"
+    }
+
+    fn check(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
+        let DataKeysParams { entry } = params(step)?;
+        let name = only_node(step)?;
+        if direction == Direction::Back {
+            if let Some(user) = in_use(world, &name)? {
+                return Ok(StepCheck::Blocked(format!(
+                    "{name}: the key file is not removed\n  why:  {user}\n  next: sealion status rest; undo or disable what uses it first"
+                )));
+            }
+            let node = world.node(&name)?;
+            let dir = keys::dir(node.spec());
+            let is_there = node.host().facts(&dir).map_err(fail)?.is_some();
+            return Ok(if is_there {
+                StepCheck::Ready
+            } else {
+                StepCheck::AlreadyDone("no key file left".into())
+            });
+        }
+        let set = opened(world, &entry)?;
+        let node = world.node(&name)?;
+        let both = [lies(node, &set, KEY_FILE)?, lies(node, &set, PASS_FILE)?];
+        let dir = keys::dir(node.spec());
+        Ok(match both {
+            [Lies::Same, Lies::Same] => StepCheck::AlreadyDone(format!("{} is in place", dir.display())),
+            [Lies::Other, _] | [_, Lies::Other] => StepCheck::Blocked(format!(
+                "{name}: the keys are not written\n  why:  other ones lie in {}, and something may need them\n  next: see what they are; \
+                 move them away where nothing needs them, then sealion resume",
+                dir.display()
+            )),
+            _ => StepCheck::Ready,
+        })
+    }
+
+    fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
+        let DataKeysParams { entry } = params(step)?;
+        let name = only_node(step)?;
+        let set = opened(world, &entry)?;
+        let node = world.node(&name)?;
+        let dir = keys::dir(node.spec());
+        if direction == Direction::Back {
+            // Only what is sealed elsewhere, to the byte, is removed here.
+            for file in [KEY_FILE, PASS_FILE] {
+                if lies(node, &set, file)? == Lies::Same {
+                    node.write_host().remove(&dir.join(file)).map_err(fail)?;
+                }
+            }
+            return node.write_host().remove_dir(&dir).map_err(fail);
+        }
+        let owner = node.owner().ok_or_else(|| {
+            fail(format!(
+                "{name}: as which user the server runs, who must read the keys, cannot be determined"
+            ))
+        })?;
+        node.write_host().make_dir(&dir, 0o700, Some(owner)).map_err(fail)?;
+        for file in [PASS_FILE, KEY_FILE] {
+            let Some(kept) = set.file(file) else { continue };
+            node.write_host()
+                .write(&dir.join(file), kept.bytes.expose_secret(), Some(0o600), Some(owner))
+                .map_err(fail)?;
+        }
+        Ok(())
+    }
+
+    fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let DataKeysParams { entry } = params(step)?;
+        let name = only_node(step)?;
+        if direction == Direction::Back {
+            let node = world.node(&name)?;
+            let dir = keys::dir(node.spec());
+            return Ok(match node.host().facts(&dir).map_err(fail)? {
+                None => format!("removed; {entry} in the escrow stays"),
+                Some(_) => format!("what sealion did not write was left in {}", dir.display()),
+            });
+        }
+        let set = opened(world, &entry)?;
+        let node = world.node(&name)?;
+        let dir = keys::dir(node.spec());
+        let uid = node.owner().map(|(uid, _)| uid);
+        for file in [KEY_FILE, PASS_FILE] {
+            if lies(node, &set, file)? != Lies::Same {
+                return Err(fail(format!("{} is not what the escrow holds", dir.join(file).display())));
+            }
+            let facts = node.host().facts(&dir.join(file)).map_err(fail)?;
+            let facts = facts.ok_or_else(|| fail(format!("{} is gone", dir.join(file).display())))?;
+            if facts.mode & 0o077 != 0 {
+                return Err(fail(format!(
+                    "{} can be read by others (mode {:o})",
+                    dir.join(file).display(),
+                    facts.mode
+                )));
+            }
+            if uid.is_some_and(|uid| uid != facts.uid) {
+                return Err(fail(format!(
+                    "{} does not belong to the server's user",
+                    dir.join(file).display()
+                )));
+            }
+        }
+        Ok(format!("as in the escrow ({entry}); 0600, owned by the server's user"))
+    }
+}

@@ -1,0 +1,75 @@
+//! Behind it nothing on a server needs a key: before the keys go, its files are looked at, all of them. It changes nothing, but that binary
+//! logs go which only a key could open, where a person has said so.
+
+use change::{Direction, StepCheck, StepError};
+use disk::Kind;
+use model::Step;
+use serde::{Deserialize, Serialize};
+
+use crate::rest::looked;
+use crate::steps::{StepKind, fail, only_node, params};
+use crate::world::World;
+
+pub struct KeyGate;
+pub const KEY_GATE: KeyGate = KeyGate;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct KeyGateParams {
+    /// The direction in which the keys go: with `disable` forward, with the undo of `enable` back.
+    pub keys_go_forward: bool,
+}
+
+/// A file may be written anew while it is read, and pages may wait for the disk.
+const AGAIN_MS: u64 = 2_000;
+const AGAIN_MAX: u32 = 15;
+
+impl StepKind for KeyGate {
+    fn kind(&self) -> &'static str {
+        "key-gate"
+    }
+
+    fn check(&self, _: &mut World<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+        let KeyGateParams { keys_go_forward } = params(step)?;
+        Ok(if keys_go_forward == (direction == Direction::Forward) {
+            StepCheck::Ready
+        } else {
+            StepCheck::AlreadyDone("keys come, and none goes".into())
+        })
+    }
+
+    fn act(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<(), StepError> {
+        Ok(())
+    }
+
+    fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let KeyGateParams { keys_go_forward } = params(step)?;
+        if keys_go_forward != (direction == Direction::Forward) {
+            return Ok("keys come, and none goes".into());
+        }
+        let name = only_node(step)?;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let node = world.node(&name)?;
+            let seen = node.files_at_rest().map_err(fail)?;
+            let odd = looked::need_a_key(&seen);
+            if odd.is_empty() {
+                return Ok(format!("none of {} files needs a key", seen.artefacts.len()));
+            }
+            if tries > AGAIN_MAX {
+                let is_log = |one: &looked::Odd| matches!(one.kind, Kind::Binlog | Kind::RelayLog);
+                let next = if odd.iter().all(is_log) {
+                    "when all replicas have them: PURGE BINARY LOGS TO the newest one, then sealion resume (or sealion undo, if that was what \
+                     was done); or wait until they expire"
+                } else {
+                    "sealion status rest names all; then sealion resume, or sealion undo"
+                };
+                return Err(fail(format!(
+                    "{name}: the keys stay\n  why:  {}\n  next: {next}",
+                    looked::in_words(&odd)
+                )));
+            }
+            node.wait(std::time::Duration::from_millis(AGAIN_MS));
+        }
+    }
+}

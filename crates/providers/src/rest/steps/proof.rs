@@ -1,0 +1,96 @@
+//! The last step: what do the files hold now? It changes nothing.
+
+use std::time::Duration;
+
+use change::{Direction, StepCheck, StepError};
+use disk::Kind;
+use model::{Noun, Step};
+use serde::{Deserialize, Serialize};
+
+use crate::rest::looked;
+use crate::steps::{StepKind, fail, only_node, params};
+use crate::world::World;
+
+pub struct Proof;
+pub const PROOF: Proof = Proof;
+
+/// Pages may wait for the disk, and a file may come or go while it is read.
+const AGAIN_MS: u64 = 2_000;
+const AGAIN_MAX: u32 = 15;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ProofParams {
+    pub encrypt: bool,
+    pub nouns: Vec<Noun>,
+    /// Binary logs of before are there, and stay: they are told, and fail nothing.
+    pub keeps_logs: bool,
+}
+
+impl StepKind for Proof {
+    fn kind(&self) -> &'static str {
+        "rest-proof"
+    }
+
+    fn only_looks(&self) -> bool {
+        true
+    }
+
+    fn check(&self, _: &mut World<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+        Ok(match direction {
+            Direction::Forward => StepCheck::Ready,
+            Direction::Back => StepCheck::AlreadyDone("nothing to revert".into()),
+        })
+    }
+
+    fn act(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<(), StepError> {
+        Ok(())
+    }
+
+    fn verify(&self, world: &mut World<'_>, step: &Step, _: Direction) -> Result<String, StepError> {
+        let wish: ProofParams = params(step)?;
+        let name = only_node(step)?;
+        if !wish.encrypt {
+            return Ok("the files are plain, as wished".into());
+        }
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let accepts = world.accept_unproven;
+            let node = world.node(&name)?;
+            let seen = node.files_at_rest().map_err(fail)?;
+            let is_old_log = |one: &looked::Odd| {
+                wish.keeps_logs && !one.is_unknown && matches!(one.kind, Kind::Binlog | Kind::RelayLog)
+            };
+            let (kept, odd): (Vec<_>, Vec<_>) =
+                looked::not_encrypted(&seen, &wish.nouns).into_iter().partition(is_old_log);
+            let mut told = Vec::new();
+            if !kept.is_empty() {
+                told.push(format!("of before, and readable until they expire: {}", looked::in_words(&kept)));
+            }
+            told.extend(
+                looked::never(&seen).into_iter().map(|line| format!("this server cannot encrypt: {line}")),
+            );
+            if odd.is_empty() {
+                let what = format!("{name}: no page of {} is plain", in_words(&wish.nouns));
+                world.notes.extend(told);
+                return Ok(what);
+            }
+            if tries > AGAIN_MAX {
+                let why = looked::in_words(&odd);
+                if accepts {
+                    return Ok(format!("{name}: NOT PROVEN, accepted by --accept-unproven: {why}"));
+                }
+                return Err(fail(format!(
+                    "{name}: NOT PROVEN: it is configured, and not every file is so\n  why:  {why}\n  next: sealion status rest says what \
+                     helps; sealion resume looks again; or close the change as it is: sealion resume --accept-unproven"
+                )));
+            }
+            node.wait(Duration::from_millis(AGAIN_MS));
+        }
+    }
+}
+
+fn in_words(nouns: &[Noun]) -> String {
+    let nouns: Vec<String> = nouns.iter().map(ToString::to_string).collect();
+    nouns.join(" and ")
+}

@@ -1,0 +1,429 @@
+//! What a server says of its data at rest, and the statements that change it.
+//!
+//! What it says is a claim: its threads skip pages that were freed before, and a variable says nothing of files that are older.
+//! The bytes are [`disk`]'s.
+//!
+//! Sources: MariaDB manual, Data-at-Rest Encryption and INNODB_TABLESPACES_ENCRYPTION; tried on MariaDB 10.11.19.
+
+use net::{Client, NetError};
+use serde::{Deserialize, Serialize};
+
+/// A list without end would be read without end.
+const ROWS_MAX: usize = 2_000_000;
+/// Of the temporary tablespace: it is made anew at each start, and is not in the hands of the threads that encrypt.
+const TEMPORARY_SPACE: u32 = 0xffff_fffe;
+/// The plugin that takes keys from a file.
+pub const KEY_PLUGIN: &str = "file_key_management";
+
+/// One tablespace of InnoDB.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Space {
+    pub id: u32,
+    /// `schema/table` as file names have it, `innodb_system`.
+    pub name: String,
+    pub is_encrypted: bool,
+    /// Pages are being written anew, or are not all on the disk yet.
+    pub is_turning: bool,
+    /// How far that is, of one thousand; `None`: it does not say.
+    pub per_mille: Option<u16>,
+}
+
+/// What a table was made with, where that is not left to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OwnChoice {
+    /// `ENCRYPTED=YES`.
+    Encrypted,
+    /// `ENCRYPTED=NO`.
+    Plain,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TableName {
+    pub schema: String,
+    pub table: String,
+}
+
+impl std::fmt::Display for TableName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.schema, self.table)
+    }
+}
+
+impl TableName {
+    /// For a statement.
+    fn quoted(&self) -> String {
+        let one = |name: &str| format!("`{}`", name.replace('`', "``"));
+        format!("{}.{}", one(&self.schema), one(&self.table))
+    }
+
+    /// The table that a file of a data directory is of, by its path there: `shop/order@002d2.ibd`, `shop/t#P#p0.ibd`. `None`: it is none of a
+    /// table alone, or its name cannot be told.
+    ///
+    /// # Source
+    /// MariaDB manual, Identifier to File Name Mapping.
+    pub fn of_file(path: &str) -> Option<Self> {
+        let (schema, file) = path.split_once('/')?;
+        let (stem, _) = file.rsplit_once('.')?;
+        let is_part =
+            |at: &usize| stem.get(*at..*at + 3).is_some_and(|mark| mark.eq_ignore_ascii_case("#P#"));
+        let end = stem.match_indices('#').map(|(at, _)| at).find(is_part).unwrap_or(stem.len());
+        let table = stem.get(..end)?;
+        if file.contains('/') || table.starts_with("#sql") || is_of_full_text(table) {
+            return None;
+        }
+        Some(Self { schema: decoded(schema)?, table: decoded(table)? })
+    }
+}
+
+/// `FTS_000000000000001f_INDEX_1`: of an index of a table, which goes with it.
+pub fn is_of_full_text(name: &str) -> bool {
+    name.strip_prefix("FTS_").is_some_and(|rest| {
+        rest.get(..16).is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            && rest.get(16..17) == Some("_")
+    })
+}
+
+/// `@0024` is U+0024; two letters behind an `@` stand for letters with accents, which are left to the server to name.
+fn decoded(name: &str) -> Option<String> {
+    let mut text = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some((before, after)) = rest.split_once('@') {
+        text.push_str(before);
+        let hex = after.get(..4)?;
+        let number = hex.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(hex, 16));
+        text.push(char::from_u32(number?.ok()?)?);
+        rest = after.get(4..)?;
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
+/// A table that has files of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    pub name: TableName,
+    pub engine: String,
+    pub own_choice: Option<OwnChoice>,
+    /// Of rows and indexes, as the server estimates.
+    pub bytes: u64,
+}
+
+/// A binary log, the oldest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BinaryLog {
+    pub name: String,
+    pub bytes: u64,
+}
+
+/// Asked at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AtRest {
+    pub spaces: Vec<Space>,
+    pub tables: Vec<Table>,
+    /// Empty too where it writes none.
+    pub binary_logs: Vec<BinaryLog>,
+    /// Plugins that give it keys, and are active.
+    pub key_plugins: Vec<String>,
+}
+
+/// A setting that a running server takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AtRestSetting {
+    /// Whether tables without a choice of their own are to be encrypted; its threads go after those that are not so.
+    InnoDb(bool),
+    /// Whether Aria tables are made encrypted.
+    Aria(bool),
+    Threads(u32),
+    /// Pages a second that its threads may write anew.
+    RotationIops(u32),
+}
+
+impl AtRestSetting {
+    fn statement(&self) -> String {
+        let word = |on: &bool| if *on { "ON" } else { "OFF" };
+        match self {
+            Self::InnoDb(on) => format!("SET GLOBAL innodb_encrypt_tables={}", word(on)),
+            Self::Aria(on) => format!("SET GLOBAL aria_encrypt_tables={}", word(on)),
+            Self::Threads(number) => format!("SET GLOBAL innodb_encryption_threads={number}"),
+            Self::RotationIops(number) => format!("SET GLOBAL innodb_encryption_rotation_iops={number}"),
+        }
+    }
+}
+
+/// How a table is written anew, on its own server alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rebuild {
+    /// InnoDB, as it is: while it is read and written.
+    InPlace(TableName),
+    /// The same, with another choice of its own; `None`: it is left to the server.
+    Choose(TableName, Option<OwnChoice>),
+    /// Aria: writers wait meanwhile.
+    Aria(TableName),
+}
+
+impl Rebuild {
+    pub fn table(&self) -> &TableName {
+        match self {
+            Self::InPlace(table) | Self::Choose(table, _) | Self::Aria(table) => table,
+        }
+    }
+
+    /// As a person would type it.
+    pub fn statement(&self) -> String {
+        match self {
+            Self::InPlace(table) => format!("ALTER TABLE {} FORCE", table.quoted()),
+            Self::Choose(table, choice) => {
+                let word = match choice {
+                    Some(OwnChoice::Encrypted) => "YES",
+                    Some(OwnChoice::Plain) => "NO",
+                    None => "DEFAULT",
+                };
+                format!("ALTER TABLE {} ENCRYPTED={word}", table.quoted())
+            }
+            Self::Aria(table) => format!("ALTER TABLE {} ENGINE=Aria", table.quoted()),
+        }
+    }
+
+    /// Whether the table may be written meanwhile is left to the server: with a full-text or a spatial index it may not.
+    fn statements(&self, is_galera: bool) -> Vec<String> {
+        let mut all = vec!["SET SESSION sql_log_bin=0".to_owned()];
+        if is_galera {
+            // Of this node alone; it receives nothing meanwhile.
+            all.push("SET SESSION wsrep_OSU_method='RSU'".into());
+        }
+        all.push(self.statement());
+        all
+    }
+}
+
+/// # Errors
+/// It does not tell: the account needs PROCESS, and SELECT on what it is to see.
+pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
+    let mut seen = AtRest::default();
+    let plugins = "SELECT PLUGIN_NAME FROM information_schema.PLUGINS WHERE PLUGIN_TYPE = 'ENCRYPTION' AND PLUGIN_STATUS = 'ACTIVE'";
+    let rows = client.query(plugins)?;
+    seen.key_plugins = rows.iter().filter_map(|row| row.at(0).map(std::borrow::Cow::into_owned)).collect();
+    // Those that the threads do not know are as they were made: they are in one of the two lists only.
+    let known = client.query("SELECT SPACE, NAME FROM information_schema.INNODB_SYS_TABLESPACES")?;
+    let turning = client.query(
+        "SELECT SPACE, NAME, ENCRYPTION_SCHEME, MIN_KEY_VERSION, ROTATING_OR_FLUSHING, KEY_ROTATION_PAGE_NUMBER, \
+         KEY_ROTATION_MAX_PAGE_NUMBER FROM information_schema.INNODB_TABLESPACES_ENCRYPTION",
+    )?;
+    let number = |text: Option<std::borrow::Cow<'_, str>>| text.and_then(|text| text.parse::<u64>().ok());
+    let mut spaces = std::collections::BTreeMap::new();
+    for row in known.iter().take(ROWS_MAX) {
+        let (Some(id), Some(name)) = (number(row.at(0)).and_then(|id| u32::try_from(id).ok()), row.at(1))
+        else {
+            continue;
+        };
+        let name = name.into_owned();
+        spaces.insert(id, Space { id, name, is_encrypted: false, is_turning: false, per_mille: None });
+    }
+    for row in turning.iter().take(ROWS_MAX) {
+        let Some(id) = number(row.at(0)).and_then(|id| u32::try_from(id).ok()) else { continue };
+        let done = number(row.at(5)).zip(number(row.at(6)));
+        let per_mille =
+            done.map(|(at, of)| u16::try_from(at.saturating_mul(1000) / of.max(1)).unwrap_or(1000).min(1000));
+        let space = Space {
+            id,
+            name: row.at(1).unwrap_or_default().into_owned(),
+            is_encrypted: number(row.at(2)).unwrap_or(0) > 0 && number(row.at(3)).unwrap_or(0) > 0,
+            // What is not a number is not known to be over.
+            is_turning: number(row.at(4)) != Some(0),
+            per_mille,
+        };
+        spaces.insert(id, space);
+    }
+    spaces.remove(&TEMPORARY_SPACE);
+    seen.spaces = spaces.into_values().collect();
+    let tables = client.query(
+        "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, CREATE_OPTIONS, IFNULL(DATA_LENGTH, 0) + IFNULL(INDEX_LENGTH, 0) \
+         FROM information_schema.TABLES WHERE TABLE_TYPE NOT IN ('VIEW', 'SYSTEM VIEW') AND ENGINE IS NOT NULL AND TABLE_SCHEMA \
+         NOT IN ('information_schema', 'performance_schema')",
+    )?;
+    for row in tables.iter().take(ROWS_MAX) {
+        let text = |at: usize| row.at(at).unwrap_or_default().into_owned();
+        seen.tables.push(Table {
+            name: TableName { schema: text(0), table: text(1) },
+            engine: text(2),
+            own_choice: own_choice(&text(3)),
+            bytes: number(row.at(4)).unwrap_or(0),
+        });
+    }
+    if client.query("SELECT @@log_bin")?.scalar().as_deref() == Some("1") {
+        let logs = client.query("SHOW BINARY LOGS")?;
+        for row in logs.iter().take(ROWS_MAX) {
+            let Some(name) = row.at(0) else { continue };
+            seen.binary_logs
+                .push(BinaryLog { name: name.into_owned(), bytes: number(row.at(1)).unwrap_or(0) });
+        }
+    }
+    Ok(seen)
+}
+
+/// Of `CREATE_OPTIONS`: `` transactional=1 `ENCRYPTED`='NO' ``, in the letters of whoever made the table.
+fn own_choice(options: &str) -> Option<OwnChoice> {
+    let plain: String = options
+        .chars()
+        .filter(|char| !"`'\"".contains(*char))
+        .map(|char| char.to_ascii_lowercase())
+        .collect();
+    let mut words = plain.split_ascii_whitespace();
+    words.find_map(|word| match word.strip_prefix("encrypted=")? {
+        "yes" => Some(OwnChoice::Encrypted),
+        "no" => Some(OwnChoice::Plain),
+        _ => None,
+    })
+}
+
+/// # Errors
+/// As the server says.
+pub fn set(client: &mut Client, setting: &AtRestSetting) -> Result<(), NetError> {
+    client.execute(&setting.statement()).map(|_| ())
+}
+
+/// # Errors
+/// As the server says; the table is then as it was.
+pub fn rebuild(client: &mut Client, rebuild: &Rebuild, is_galera: bool) -> Result<(), NetError> {
+    for statement in rebuild.statements(is_galera) {
+        client.execute(&statement)?;
+    }
+    Ok(())
+}
+
+/// Where pages of undo are made to be written anew. Its name begins as that of canaries' does: it is sealion's.
+const SCRATCH: &str = "sealion_scratch";
+/// A row, and with it what undo keeps of it, is about so long.
+const SCRATCH_ROW_BYTES: u64 = 200;
+const UNDO_BYTES_PER_ROW: u64 = 230;
+/// Rows in one statement.
+const SCRATCH_ROWS_MAX: u64 = 50_000;
+
+/// Makes InnoDB take about so many bytes of undo pages into use, and let them go again: what was freed in them is written over. Only on this
+/// server: no replica and no other node is told. It grows nothing that is not large already, since all is rolled back.
+///
+/// # Source
+/// Tried on MariaDB 10.11.19: freed undo pages of ibdata1 that its threads skip are gone behind it.
+///
+/// # Errors
+/// As the server says. The schema that it works in is removed again at the next time.
+pub fn renew_undo(client: &mut Client, bytes: u64, is_galera: bool) -> Result<(), NetError> {
+    let rows = (bytes / UNDO_BYTES_PER_ROW + 1).min(SCRATCH_ROWS_MAX);
+    client.execute("SET SESSION sql_log_bin=0")?;
+    if is_galera {
+        client.execute("SET SESSION wsrep_on=OFF")?;
+    }
+    let flag = |client: &mut Client, name: &str| {
+        client
+            .query(&format!("SELECT @@GLOBAL.{name}"))
+            .map(|rows| rows.scalar().map(std::borrow::Cow::into_owned))
+    };
+    let scrubs = flag(client, "innodb_immediate_scrub_data_uncompressed")?;
+    let dirty = flag(client, "innodb_max_dirty_pages_pct")?;
+    client.execute("SET GLOBAL innodb_immediate_scrub_data_uncompressed=ON")?;
+    let worked = scratch(client, rows);
+    // Written soon, so that the files can be looked at.
+    let flushed = client.execute("SET GLOBAL innodb_max_dirty_pages_pct=0").and_then(|_| {
+        client.execute("SELECT SLEEP(2)")?;
+        match &dirty {
+            Some(dirty) => {
+                client.execute(&format!("SET GLOBAL innodb_max_dirty_pages_pct={dirty}")).map(|_| ())
+            }
+            None => Ok(()),
+        }
+    });
+    if scrubs.as_deref() == Some("0") {
+        client.execute("SET GLOBAL innodb_immediate_scrub_data_uncompressed=OFF")?;
+    }
+    worked.and(flushed)
+}
+
+fn scratch(client: &mut Client, rows: u64) -> Result<(), NetError> {
+    client.execute(&format!("DROP DATABASE IF EXISTS {SCRATCH}"))?;
+    client.execute(&format!("CREATE DATABASE {SCRATCH}"))?;
+    client
+        .execute(&format!("CREATE TABLE {SCRATCH}.t (a BIGINT PRIMARY KEY, b VARCHAR(250)) ENGINE=InnoDB"))?;
+    let length = SCRATCH_ROW_BYTES;
+    client.execute(&format!("SET SESSION max_recursive_iterations={}", rows + 1))?;
+    client.execute(&format!(
+        "INSERT INTO {SCRATCH}.t WITH RECURSIVE n (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n WHERE a < {rows}) \
+         SELECT a, REPEAT('x', {length}) FROM n"
+    ))?;
+    client.execute("BEGIN")?;
+    client.execute(&format!("UPDATE {SCRATCH}.t SET b = REPEAT('y', {length})"))?;
+    client.execute("ROLLBACK")?;
+    client.execute(&format!("DROP DATABASE {SCRATCH}")).map(|_| ())
+}
+
+/// A new binary log is begun.
+///
+/// # Errors
+/// As the server says.
+pub fn begin_binary_log(client: &mut Client) -> Result<(), NetError> {
+    client.execute("FLUSH LOCAL BINARY LOGS").map(|_| ())
+}
+
+/// Binary logs before this one are removed, but for those that a connected replica still reads.
+///
+/// # Errors
+/// As the server says.
+pub fn purge_binary_logs(client: &mut Client, keep_from: &str) -> Result<(), NetError> {
+    client.execute(&format!("PURGE BINARY LOGS TO '{}'", keep_from.replace(['\'', '\\'], ""))).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_known_by_its_files() {
+        for (path, schema, table) in [
+            ("shop/orders.ibd", "shop", "orders"),
+            ("shop/order@002d2.ibd", "shop", "order-2"),
+            ("sh@002eop/t#P#p0.ibd", "sh.op", "t"),
+            ("shop/t#p#p0#sp#s1.ibd", "shop", "t"),
+            ("mysql/global_priv.MAD", "mysql", "global_priv"),
+            ("d/FTS_orders.ibd", "d", "FTS_orders"),
+            ("d/a@0023b.ibd", "d", "a#b"),
+        ] {
+            let name = TableName { schema: schema.into(), table: table.into() };
+            assert_eq!(TableName::of_file(path), Some(name), "{path}");
+        }
+        for path in [
+            "ibdata1",
+            "d/#sql-ib12.ibd",
+            "d/FTS_000000000000001f_INDEX_1.ibd",
+            "d/t@00.ibd",
+            "d/@d7.ibd",
+            "a/b/c.ibd",
+            "d/t",
+        ] {
+            assert_eq!(TableName::of_file(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_are_quoted_and_statements_are_those_that_a_person_types() {
+        let table = TableName { schema: "a`b".into(), table: "t".into() };
+        assert_eq!(Rebuild::InPlace(table.clone()).statement(), "ALTER TABLE `a``b`.`t` FORCE");
+        assert_eq!(
+            Rebuild::Choose(table.clone(), None).statement(),
+            "ALTER TABLE `a``b`.`t` ENCRYPTED=DEFAULT"
+        );
+        assert_eq!(Rebuild::Aria(table).statements(true).len(), 3);
+    }
+
+    #[test]
+    fn a_tables_own_choice_is_read_however_it_was_written() {
+        for (options, choice) in [
+            ("`ENCRYPTED`='NO'", Some(OwnChoice::Plain)),
+            ("transactional=1 `encrypted`=yes", Some(OwnChoice::Encrypted)),
+            ("`encrypted`='default'", None),
+            ("row_format=DYNAMIC", None),
+            ("partitioned `Encrypted`='Yes'", Some(OwnChoice::Encrypted)),
+        ] {
+            assert_eq!(own_choice(options), choice, "{options}");
+        }
+    }
+}
