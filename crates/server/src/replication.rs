@@ -58,6 +58,9 @@ pub struct Channel {
     pub needs_tls_to_log_in: bool,
     /// How far the receiver has come, as the server writes it: another text is further.
     pub received: String,
+    /// The source's binary log of which the applier has come to the end, or in which it is. What lies before it is applied: a replica that is
+    /// restarted asks for the rest again.
+    pub applied_log: String,
     /// Seconds by which it is behind its source, as the server tells, without those by which it is to be late (`SQL_Delay`). `None`: the
     /// server cannot tell, which is so while a thread does not run.
     pub lag_s: Option<u64>,
@@ -81,6 +84,7 @@ struct Columns {
     /// Before `IO_Running`, `SQL_Running`.
     replica: &'static str,
     received: &'static [&'static str],
+    applied_log: &'static str,
     lag: &'static str,
 }
 
@@ -90,6 +94,7 @@ const MARIADB: Columns = Columns {
     source: "Master",
     replica: "Slave",
     received: &["Master_Log_File", "Read_Master_Log_Pos", "Gtid_IO_Pos"],
+    applied_log: "Relay_Master_Log_File",
     lag: "Seconds_Behind_Master",
 };
 
@@ -100,6 +105,7 @@ const MYSQL: Columns = Columns {
     source: "Source",
     replica: "Replica",
     received: &["Source_Log_File", "Read_Source_Log_Pos", "Retrieved_Gtid_Set"],
+    applied_log: "Relay_Source_Log_File",
     lag: "Seconds_Behind_Source",
 };
 
@@ -143,6 +149,7 @@ pub fn channels(client: &mut Client, capabilities: &Capabilities) -> Result<Vec<
             needs_tls_to_log_in: capabilities.flavour != Flavour::MariaDb
                 && text("Get_Source_public_key") != "1"
                 && text("Source_public_key_path").is_empty(),
+            applied_log: text(columns.applied_log),
             received: columns.received.iter().map(|name| text(name)).collect::<Vec<_>>().join(" "),
             lag_s: lag_s(&text(columns.lag), &text("SQL_Delay")),
         }

@@ -29,6 +29,7 @@ fn channel(source: &str) -> Channel {
         applier_error: None,
         needs_tls_to_log_in: false,
         received: String::new(),
+        applied_log: String::new(),
         lag_s: Some(0),
     }
 }

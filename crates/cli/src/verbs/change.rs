@@ -467,6 +467,8 @@ pub struct Printer {
     began: Instant,
     verbose: bool,
     now: Arc<Mutex<Option<StepNow>>>,
+    /// The step whose beginning was told: an action in parts begins once.
+    told: Option<(String, Direction)>,
 }
 
 /// The step under way, for the line of progress.
@@ -542,7 +544,7 @@ fn titled(title: &str, direction: Direction) -> String {
 
 impl Printer {
     pub fn new(began: Instant, verbose: bool) -> Self {
-        Self { began, verbose, now: Arc::default() }
+        Self { began, verbose, now: Arc::default(), told: None }
     }
 
     /// Says what is under way while nothing else is printed.
@@ -620,7 +622,10 @@ impl Printer {
         let at = self.began.elapsed().as_secs_f64();
         self.keep(&progress);
         match progress {
+            Progress::Step { id, phase: "acting", direction, .. }
+                if self.told.as_ref().is_some_and(|(known, way)| *known == id && *way == direction) => {}
             Progress::Step { id, title, phase: "acting", direction, at: n, of, .. } => {
+                self.told = Some((id.clone(), direction));
                 let mark = format!("{at:6.1} s  {n:>2}/{of}  {id:<8} ");
                 show::tell(&show::fitted_progress(&mark, &titled(&title, direction)));
             }

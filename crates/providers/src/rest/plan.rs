@@ -321,6 +321,9 @@ fn enable(
         draft.restart(builder, "K4", edits, variables, what)?;
     }
     if tables {
+        for draft in drafts.iter() {
+            rebuild_on_the_way_back(builder, "K5r", draft, true);
+        }
         for draft in drafts.iter_mut() {
             spaces(world, builder, "K5", draft, true)?;
         }
@@ -347,6 +350,9 @@ fn disable(
 ) -> Result<(), PlanError> {
     let (tables, logs) = (change.has(Noun::Tables), change.has(Noun::Logs));
     if tables {
+        for draft in drafts.iter() {
+            rebuild_on_the_way_back(builder, "K0r", draft, false);
+        }
         for draft in drafts.iter_mut() {
             spaces(world, builder, "K0", draft, false)?;
         }
@@ -490,7 +496,7 @@ fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
         "rebuild",
         title,
         vec![name.clone()],
-        RebuildParams { encrypt, chosen },
+        RebuildParams { encrypt, chosen, goes_forward: true },
     );
     step.sql = statements;
     step.sql.push("-- ALTER TABLE ... FORCE of each table that sealion status rest names, ALTER TABLE ... ENGINE=Aria of each Aria table".into());
@@ -498,6 +504,14 @@ fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
     // One at a time is there twice.
     step.nature.needs =
         vec![Need::Space { node: Some(name), dir: datadir.into(), bytes: largest + largest / 5 }];
+}
+
+/// Its threads go the other way first.
+fn rebuild_on_the_way_back(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
+    let name = draft.node.name.clone();
+    let title = format!("only in an undo: {name} writes anew what its threads leave");
+    let params = RebuildParams { encrypt, chosen: vec![], goes_forward: false };
+    builder.add(format!("{prefix}.{name}"), "rebuild", title, vec![name], params);
 }
 
 fn binary_logs(world: &World<'_>, builder: &mut Builder, prefix: &str, draft: &Draft) {

@@ -1,0 +1,285 @@
+//! Data at rest of real servers: from clear to nothing readable under writers, back again, and killed in every step.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use testbed::real::{LabSpec, RealLab, RealWriters, files_below, is_deep, lab_slot, seed, wait_for};
+use testbed::sim::rng::Rng;
+
+/// Stored, and in no statement: those have it backwards.
+const CANARY: &str = "what-is-stored-can-be-read";
+const BOTH: &str = "tables,logs";
+const SETTLED: Duration = Duration::from_secs(60);
+/// From the start of a change to any of its moments.
+const HELD: Duration = Duration::from_secs(180);
+
+/// Rows of every kind that `enable tables,logs` is about, and of some that it is not.
+fn fill(lab: &RealLab, node: &str) {
+    let backwards: String = CANARY.chars().rev().collect();
+    let rows =
+        |count: u32| format!("SELECT seq, REPEAT(REVERSE('{backwards}'), 6) FROM mysql.seq_1_to_{count}");
+    let columns = "(a INT PRIMARY KEY, b VARCHAR(250))";
+    let mut session = lab.root(node);
+    for sql in [
+        "CREATE DATABASE rest".to_owned(),
+        format!("CREATE TABLE rest.plain {columns} ENGINE=InnoDB"),
+        format!("INSERT INTO rest.plain {}", rows(4000)),
+        format!("CREATE TABLE rest.refused {columns} ENGINE=InnoDB ENCRYPTED=NO"),
+        format!("INSERT INTO rest.refused {}", rows(500)),
+        format!("CREATE TABLE rest.`odd name-ü` {columns} ENGINE=InnoDB"),
+        format!("CREATE TABLE rest.parts {columns} ENGINE=InnoDB PARTITION BY HASH (a) PARTITIONS 3"),
+        format!("INSERT INTO rest.parts {}", rows(500)),
+        "CREATE TABLE rest.texts (a INT PRIMARY KEY, t TEXT, FULLTEXT (t)) ENGINE=InnoDB".to_owned(),
+        format!("INSERT INTO rest.texts {}", rows(200)),
+        format!("CREATE TABLE rest.aria {columns} ENGINE=Aria"),
+        format!("INSERT INTO rest.aria {}", rows(500)),
+        // Their pages are free before anything encrypts them.
+        format!("CREATE TABLE rest.freed {columns} ENGINE=InnoDB"),
+        format!("INSERT INTO rest.freed {}", rows(4000)),
+        "FLUSH TABLES rest.freed FOR EXPORT".to_owned(),
+        "UNLOCK TABLES".to_owned(),
+        "DELETE FROM rest.freed".to_owned(),
+        "SET GLOBAL innodb_max_purge_lag_wait = 0".to_owned(),
+    ] {
+        session.execute(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+}
+
+/// Files of a node in which the canary can be read, below its data directory.
+fn readable(lab: &RealLab, node: &str) -> Vec<String> {
+    let data = lab.node_dir(node).join("data");
+    let has_it = |path: &PathBuf| {
+        let bytes = std::fs::read(path).unwrap_or_default();
+        memchr::memmem::find(&bytes, CANARY.as_bytes()).is_some()
+    };
+    let name = |path: PathBuf| path.strip_prefix(&data).expect("below it").display().to_string();
+    files_below(&data).into_iter().filter(has_it).map(name).collect()
+}
+
+fn is_readable(files: &[String], start: &str) -> bool {
+    files.iter().any(|file| file.starts_with(start))
+}
+
+fn change(lab: &RealLab, verb: &str) -> String {
+    let hash = lab.plan_hash_of(&[verb, BOTH, "--purge-binary-logs"]);
+    let said = lab.run(&[verb, BOTH, "--purge-binary-logs", "--yes", &hash[..12]]).exits(0);
+    format!("{}{}", said.stdout, said.stderr)
+}
+
+/// Option files without what sealion has placed beside them.
+fn options(lab: &RealLab) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    let is_option = |path: &Path| path.extension().is_some_and(|end| end == "cnf");
+    lab.files().into_iter().filter(|(path, _)| is_option(path)).collect()
+}
+
+fn on(lab: &RealLab, node: &str, variable: &str) -> String {
+    let sql = format!("SELECT @@GLOBAL.{variable}");
+    let rows = lab.sql(node).expect("it answers").query(&sql).expect("a variable");
+    rows.scalar().unwrap_or_default().into_owned()
+}
+
+/// What `status rest` calls plain though the server could encrypt it, without the binary logs of before where these stay.
+fn plain_files(lab: &RealLab, node: &str) -> Vec<String> {
+    let data = lab.node_dir(node).join("data").display().to_string();
+    let seen = lab.run(&["status", "rest", "--datadir", &data, "--format", "json"]).exits(0).json();
+    let all = seen["artefacts"].as_array().expect("a list").iter();
+    let is_plain = |one: &&serde_json::Value| one["plain"].as_u64() > Some(0) && one["verdict"] != "never";
+    all.filter(is_plain).map(|one| one["path"].as_str().expect("text").to_owned()).collect()
+}
+
+#[test]
+fn a_source_and_its_replica_are_encrypted_under_writers_decrypted_and_taken_back() {
+    let _alone = lab_slot();
+    let lab = RealLab::up(LabSpec::REPLICAS);
+    fill(&lab, "n1");
+    let caught_up = wait_for(SETTLED, || {
+        let rows = lab.sql("n2").ok()?.query("SELECT COUNT(*) FROM rest.freed").ok()?;
+        let canary = lab.sql("n2").ok()?.query("SELECT COUNT(*) FROM rest.aria").ok()?;
+        (rows.scalar().as_deref() == Some("0") && canary.scalar().as_deref() == Some("500")).then_some(())
+    });
+    assert!(caught_up.is_some(), "n2 does not catch up");
+    let before = options(&lab);
+    // The control: this is found where it is.
+    for node in ["n1", "n2"] {
+        let mut session = lab.root(node);
+        for sql in ["FLUSH LOCAL TABLES", "FLUSH TABLES rest.plain, rest.parts FOR EXPORT", "UNLOCK TABLES"] {
+            session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        }
+    }
+    let clear = ["n1", "n2"].map(|node| readable(&lab, node));
+    for files in &clear {
+        for start in ["rest/plain.ibd", "rest/aria.MAD", "ib_logfile0", "rest/parts#P#p0.ibd"] {
+            assert!(is_readable(files, start), "{start}: {files:?}");
+        }
+    }
+    assert!(is_readable(&clear[0], "rest/freed.ibd") && is_readable(&clear[1], "relay."), "{clear:?}");
+    assert!(is_readable(&clear[0], "binlog."), "{:?}", clear[0]);
+
+    lab.now("enable tables,logs, while applications write");
+    let writers = RealWriters::start_on(&lab, &["n1"]);
+    let said = change(&lab, "enable");
+    for node in ["n1", "n2"] {
+        let files = readable(&lab, node);
+        let left: Vec<&String> = files.iter().filter(|file| !file.starts_with("aria_log.")).collect();
+        assert!(left.is_empty(), "{node}: {left:?}\n{said}");
+        // What the server cannot encrypt is told with what helps.
+        assert!(
+            files.is_empty() || said.contains("Aria log (1 file): put the data directory on LUKS"),
+            "{said}"
+        );
+        for (variable, value) in [
+            ("innodb_encrypt_log", "1"),
+            ("encrypt_binlog", "1"),
+            ("encrypt_tmp_files", "1"),
+            ("innodb_encrypt_tables", "ON"),
+            ("aria_encrypt_tables", "1"),
+        ] {
+            assert_eq!(on(&lab, node, variable), value, "{node} {variable}");
+        }
+        assert_eq!(plain_files(&lab, node), Vec::<String>::new(), "{node}");
+    }
+    let made = |table: &str| {
+        let sql = format!("SHOW CREATE TABLE rest.{table}");
+        lab.sql("n1")
+            .expect("it answers")
+            .query(&sql)
+            .expect("there")
+            .text(0, "Create Table")
+            .expect("a column")
+            .into_owned()
+    };
+    assert!(!made("refused").to_ascii_lowercase().contains("encrypted"), "{}", made("refused"));
+    // Once more: nothing is left to do but to look.
+    let again = lab.run(&["plan", "enable", BOTH, "--format", "json"]).exits(0).json();
+    assert_eq!(
+        again["steps"]
+            .as_array()
+            .expect("steps")
+            .iter()
+            .filter(|step| step["restarts_server"] == true && step["no_op"] == false)
+            .count(),
+        0
+    );
+
+    lab.now("disable tables,logs");
+    change(&lab, "disable");
+    assert_eq!(options(&lab), before);
+    for node in ["n1", "n2"] {
+        assert!(is_readable(&readable(&lab, node), "rest/plain.ibd"), "{node}");
+        let plugins =
+            "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'file_key_management'";
+        let rows = lab.sql(node).expect("it answers").query(plugins).expect("it tells");
+        assert_eq!(rows.scalar().as_deref(), Some("0"), "{node}");
+    }
+
+    lab.now("undo of it: encrypted again");
+    lab.run(&["undo"]).exits(0);
+    for node in ["n1", "n2"] {
+        let left: Vec<String> = readable(&lab, node)
+            .into_iter()
+            .filter(|file| !file.starts_with("aria_log.") && !file.contains("bin"))
+            .collect();
+        assert!(left.is_empty(), "{node}: {left:?}");
+    }
+    let outcome = writers.stop_and_audit();
+    eprintln!("    {} acknowledged, 0 lost, {} failed", outcome.acknowledged, outcome.failed);
+    for table in ["plain", "refused", "parts", "texts", "aria"] {
+        for node in ["n1", "n2"] {
+            let sql = format!("CHECK TABLE rest.{table} EXTENDED");
+            let rows = lab.sql(node).expect("it answers").query(&sql).expect("it checks");
+            assert_eq!(rows.text(0, "Msg_text").as_deref(), Some("OK"), "{node} {table}");
+        }
+    }
+}
+
+/// Moments of a change, each a step that can be cut off, with what else is killed there.
+const MOMENTS: &[&str] = &[
+    "K0:announcing",
+    "K0:acting",
+    "K0:verifying",
+    "K1.n1:acting",
+    "K1.n1:verifying",
+    "K2.n1:acting",
+    "K2.n1:verifying",
+    "K3.n1:verifying",
+    "K4.n1:acting",
+    "K4.n1:verifying",
+    "K5.n1:announcing",
+    "K5.n1:acting",
+    "K5.n1:verifying",
+    "K6.n1:acting",
+    "K6.n1:marking",
+    "K6.n1:verifying",
+    "K7.n1:acting",
+    "K8.n1:verifying",
+    "closing",
+];
+
+#[test]
+fn a_change_killed_in_any_step_ends_either_way_and_loses_no_row() {
+    let _alone = lab_slot();
+    let lab = RealLab::up(LabSpec { words: &["replicas", "--nodes", "1"], nodes: 1 });
+    fill(&lab, "n1");
+    let sums = || {
+        let tables = ["plain", "refused", "parts", "texts", "aria", "freed"];
+        tables.map(|table| {
+            let rows = lab
+                .sql("n1")
+                .expect("it answers")
+                .query(&format!("CHECKSUM TABLE rest.{table}"))
+                .expect("there");
+            rows.text(0, "Checksum").map(std::borrow::Cow::into_owned)
+        })
+    };
+    let (before, rows) = (options(&lab), sums());
+    let mut rng = Rng::new(seed());
+    let mut moments: Vec<(&str, bool, bool)> = Vec::new();
+    for moment in MOMENTS {
+        for (kills_server, goes_back) in [(false, false), (false, true), (true, false), (true, true)] {
+            moments.push((moment, kills_server, goes_back));
+        }
+    }
+    if !is_deep() {
+        let sample: Vec<_> = (0..4).filter_map(|_| rng.choose(&moments)).collect();
+        moments = sample;
+    }
+    for (moment, kills_server, goes_back) in moments {
+        lab.now(format!("killed at {moment}, the server too: {kills_server}, then back: {goes_back}"));
+        let hash = lab.plan_hash_of(&["enable", BOTH, "--purge-binary-logs"]);
+        let words = ["enable", BOTH, "--purge-binary-logs", "--yes", &hash[..12]];
+        let mut change = lab.start(&words, Some(moment));
+        assert!(change.says(&format!("held at {moment} "), HELD), "{}", change.stderr());
+        if kills_server {
+            lab.kill_node("n1");
+        }
+        let said = lab.ended(change.kill());
+        assert_eq!(said.code, None, "SIGKILL ended it\n{said}");
+        if kills_server {
+            // As its service manager does.
+            lab.lab(&["start", "n1"]).exits(0);
+        }
+        if goes_back {
+            let undone = lab.run(&["undo"]);
+            // Nothing was begun: there is nothing to take back.
+            assert!(undone.code == Some(0) || moment == "K0:announcing", "{undone}");
+        } else {
+            let resumed = lab.run(&["resume"]);
+            assert!(resumed.code == Some(0) || moment == "K0:announcing", "{resumed}");
+            let left: Vec<String> =
+                readable(&lab, "n1").into_iter().filter(|file| !file.starts_with("aria_log.")).collect();
+            assert!(left.is_empty() || moment == "K0:announcing", "{left:?}");
+            assert_eq!(sums(), rows);
+            if moment != "K0:announcing" {
+                change_back(&lab);
+            }
+        }
+        assert_eq!(sums(), rows);
+        assert_eq!(options(&lab), before, "{moment}");
+    }
+}
+
+fn change_back(lab: &RealLab) {
+    change(lab, "disable");
+    // An enable after it takes the same keys, which lie there still.
+}
