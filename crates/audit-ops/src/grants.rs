@@ -68,7 +68,11 @@ pub const GRANTS: &[GrantsRow] = &[
         accounts: &[Account {
             on: "every server",
             uses: &[Use::ChangeGalera, Use::ChangeReplication],
-            more: &[("accounts", Use::ChangeAccounts), ("--profile", Use::SeeHandshakes)],
+            more: &[
+                ("accounts", Use::ChangeAccounts),
+                ("--profile", Use::SeeHandshakes),
+                ("tables or logs", Use::ChangeAtRest),
+            ],
             audits: false,
         }],
         host: HostRights::Change,

@@ -56,6 +56,8 @@ struct Draft {
     plugin_group: String,
     /// Our key file is loaded now.
     has_keys: bool,
+    /// Files of ours lie there, loaded or not.
+    has_key_file: bool,
     /// `socket.…` of Galera; none of a server by itself.
     letter: Option<char>,
 }
@@ -71,10 +73,13 @@ impl Draft {
         let effective = live.effective().map_err(refuse)?;
         let seen = live.at_rest().map_err(refuse)?;
         let ours = keys::dir(live.spec()).join(KEY_FILE).display().to_string();
+        let dir = keys::dir(live.spec());
+        let facts = live.host().facts(&dir.join(KEY_FILE)).map_err(refuse)?;
+        let has_key_file = facts.is_some();
         let has_keys = node.view.variable(FILENAME) == Some(ours.as_str());
         let plugin_group = plugin_group(&effective, &anchor, &node.view.capabilities().option_groups())?;
         let letter = node.view.is_galera().then(|| node.view.galera_state().letter());
-        Ok(Self { node, seen, plugin_group, has_keys, letter })
+        Ok(Self { node, seen, plugin_group, has_keys, has_key_file, letter })
     }
 
     fn key_path(&self, world: &mut World<'_>, file: &str) -> Result<String, PlanError> {
@@ -195,12 +200,12 @@ fn entry(world: &World<'_>, drafts: &[Draft]) -> Result<(String, bool), PlanErro
     let names = world.escrow.names().map_err(refuse)?;
     let numbers = names.iter().filter_map(|name| name.strip_prefix(&prefix)?.parse::<u32>().ok());
     let newest = numbers.max();
-    let has_keys = drafts.iter().any(|draft| draft.has_keys);
+    let has_keys = drafts.iter().any(|draft| draft.has_keys || draft.has_key_file);
     match (newest, has_keys) {
         (Some(number), true) => Ok((format!("{prefix}{number}"), true)),
         (None, true) => Err(refuse(format!(
-            "the escrow {} has no copy of the keys that these servers use\n  why:  without one a lost key file is lost data\n  next: bring the copy \
-             back from a backup of this machine",
+            "the escrow {} has no copy of the keys that lie on these servers\n  why:  without one a lost key file is lost data\n  next: bring the copy \
+             back from a backup of this machine; or move the key files away, where no data and no backup needs them",
             world.escrow.dir().display()
         ))),
         (number, false) => Ok((format!("{prefix}{}", number.unwrap_or(0) + 1), false)),
@@ -302,6 +307,11 @@ fn enable(
     for draft in drafts.iter() {
         key_gate(builder, "K3", draft, false);
     }
+    if logs {
+        for draft in drafts.iter() {
+            binary_logs(world, builder, "K3l", draft, false);
+        }
+    }
     for draft in drafts.iter_mut() {
         let mut edits = Vec::new();
         let mut variables = Vec::new();
@@ -333,7 +343,7 @@ fn enable(
     }
     if logs {
         for draft in drafts.iter() {
-            binary_logs(world, builder, "K7", draft);
+            binary_logs(world, builder, "K7", draft, true);
         }
     }
     for draft in drafts.iter() {
@@ -360,6 +370,11 @@ fn disable(
             rebuild(builder, "K1", draft, false);
         }
     }
+    if logs {
+        for draft in drafts.iter() {
+            binary_logs(world, builder, "K1l", draft, false);
+        }
+    }
     for draft in drafts.iter_mut() {
         let mut edits = Vec::new();
         let mut variables = Vec::new();
@@ -375,7 +390,7 @@ fn disable(
     }
     if logs {
         for draft in drafts.iter() {
-            binary_logs(world, builder, "K3", draft);
+            binary_logs(world, builder, "K3", draft, true);
         }
     }
     // Whatever is left of the other half needs the keys on.
@@ -514,13 +529,16 @@ fn rebuild_on_the_way_back(builder: &mut Builder, prefix: &str, draft: &Draft, e
     builder.add(format!("{prefix}.{name}"), "rebuild", title, vec![name], params);
 }
 
-fn binary_logs(world: &World<'_>, builder: &mut Builder, prefix: &str, draft: &Draft) {
+fn binary_logs(world: &World<'_>, builder: &mut Builder, prefix: &str, draft: &Draft, goes_forward: bool) {
     let name = draft.node.name.clone();
     let purges = world.at_rest.purges_binary_logs;
+    let when = if goes_forward { "" } else { "only in an undo: " };
     let title = if purges {
-        format!("{name} begins a new binary log, and removes those of before once every replica has them")
+        format!(
+            "{when}{name} begins a new binary log, and removes those of before once every replica has applied them"
+        )
     } else {
-        format!("{name} begins a new binary log; those of before stay as they are")
+        format!("{when}{name} begins a new binary log; those of before stay as they are")
     };
     let no_op = draft.seen.binary_logs.is_empty();
     let step = builder.add(
@@ -528,7 +546,7 @@ fn binary_logs(world: &World<'_>, builder: &mut Builder, prefix: &str, draft: &D
         "binary-logs",
         title,
         vec![name],
-        BinaryLogsParams { purges },
+        BinaryLogsParams { purges, goes_forward },
     );
     step.sql = vec!["FLUSH LOCAL BINARY LOGS;".into()];
     if purges {

@@ -26,6 +26,15 @@ const TRIES_MAX: u32 = 10;
 pub struct BinaryLogsParams {
     /// Those of before are removed.
     pub purges: bool,
+    /// In which direction it does so. It is behind the restart that changes how they are written, whichever way that goes: so a plan has the
+    /// step twice.
+    pub goes_forward: bool,
+}
+
+impl BinaryLogsParams {
+    fn acts(&self, direction: Direction) -> bool {
+        self.goes_forward == (direction == Direction::Forward)
+    }
 }
 
 /// The number behind the last dot, with what stands before it.
@@ -69,14 +78,17 @@ impl StepKind for BinaryLogs {
         "binary-logs"
     }
 
-    fn check(&self, world: &mut World<'_>, step: &Step, _: Direction) -> Result<StepCheck, StepError> {
-        let has_any = !logs(world, &only_node(step)?)?.is_empty();
-        Ok(if has_any { StepCheck::Ready } else { StepCheck::AlreadyDone("it writes no binary log".into()) })
+    /// Also in the direction in which it does nothing: what was so before is not undone.
+    fn check(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<StepCheck, StepError> {
+        Ok(StepCheck::Ready)
     }
 
-    fn act(&self, world: &mut World<'_>, step: &Step, _: Direction) -> Result<(), StepError> {
+    fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let wish: BinaryLogsParams = params(step)?;
         let name = only_node(step)?;
+        if !wish.acts(direction) || logs(world, &name)?.is_empty() {
+            return Ok(());
+        }
         world.node(&name)?.begin_binary_log().map_err(fail)?;
         if !wish.purges {
             return Ok(());
@@ -107,8 +119,11 @@ impl StepKind for BinaryLogs {
         Ok(())
     }
 
-    fn verify(&self, world: &mut World<'_>, step: &Step, _: Direction) -> Result<String, StepError> {
+    fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
         let wish: BinaryLogsParams = params(step)?;
+        if !wish.acts(direction) {
+            return Ok("no binary log is begun in this direction".into());
+        }
         let name = only_node(step)?;
         let logs = logs(world, &name)?;
         let Some((newest, before)) = logs.split_last() else { return Ok("it writes no binary log".into()) };
