@@ -6,6 +6,7 @@
 //! [`Verdict::Unknown`], and so is one that could not be read; nothing is left out.
 
 pub mod kind;
+pub mod needs;
 mod pages;
 pub mod tally;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use kind::Kind;
+pub use needs::{Needs, RedoNeed, SpaceNeed, needs};
 pub use tally::{KeyUse, Tally, Verdict};
 
 #[derive(Debug, Error)]

@@ -435,7 +435,7 @@ fn space_head(found: &Found, family: Option<Family>, head: &mut Head) -> io::Res
 /// What page 0 says, for people; returns the key.
 fn claim(header: &SpaceHeader, head: &mut Head) -> Option<u32> {
     match &header.crypt {
-        Some(Crypt::MariaDb { scheme, key_id, min_key_version, wish }) => {
+        Some(Crypt::MariaDb { scheme, key_id, min_key_version, wish, .. }) => {
             let wish = match wish {
                 Wish::Default => "",
                 Wish::Yes => ", ENCRYPTED=YES",

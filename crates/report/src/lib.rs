@@ -30,6 +30,9 @@ pub const PROVE_CLIENT_SCHEMA: &str = include_str!("../../../docs/schema/prove-c
 /// The same of `sealion prove clients --format json`.
 pub const PROVE_CLIENTS_SCHEMA: &str = include_str!("../../../docs/schema/prove-clients-1.json");
 
+/// The same of `sealion diagnose --format json`.
+pub const DIAGNOSE_SCHEMA: &str = include_str!("../../../docs/schema/diagnose-1.json");
+
 /// The same of `sealion status rest --format json`.
 pub const STATUS_REST_SCHEMA: &str = include_str!("../../../docs/schema/status-rest-1.json");
 /// The same of `sealion prove config --format json`.

@@ -6,8 +6,10 @@ mod bench;
 pub mod change;
 mod config;
 mod demo;
+mod diagnose;
 mod explain;
 mod grants;
+mod keys;
 mod lab;
 mod migrate;
 mod prove;
@@ -98,6 +100,11 @@ pub enum Command {
     Resume(change::resume::ResumeArgs),
     /// Revert the newest change
     Undo(change::resume::UndoArgs),
+    /// Say why a server or a table does not open, as far as keys of data at rest are the cause
+    Diagnose(diagnose::DiagnoseArgs),
+    /// List, and restore, the copies of the keys of data at rest
+    #[command(subcommand)]
+    Keys(keys::KeysCommand),
     /// Close an unfinished change as it is, and print what is left in which state
     Abandon(change::abandon::AbandonArgs),
     /// Measure what a server can do, and what encryption costs
@@ -184,6 +191,8 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Enable(args) => change::enable::enable(global, &args),
         Command::Disable(args) => change::enable::disable(global, &args),
         Command::Rotate(args) => change::enable::rotate(global, &args),
+        Command::Diagnose(args) => diagnose::diagnose(global, &args),
+        Command::Keys(command) => keys::keys(global, &command),
         Command::Join(args) => change::join::join(global, &args),
         Command::Resume(args) => change::resume::resume(global, &args),
         Command::Undo(args) => change::resume::undo(global, &args),

@@ -5,7 +5,7 @@
 
 use super::space::{Layout, SpaceHeader, TRX_SYS_PAGE};
 use super::{Family, PAGE_BYTES_MIN};
-use crate::bytes::{be16, be32, is_zero};
+use crate::bytes::{array, be16, be32, is_zero};
 
 const NUMBER: usize = 4;
 const LSN: usize = 16;
@@ -59,6 +59,33 @@ pub enum Page {
     Never,
     /// Cannot be told, and why. It may be a page that is being written.
     Unknown(&'static str),
+}
+
+/// The first bytes of an encrypted page, and what beside the key they were encrypted with: enough to see whether a key opens it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ciphertext {
+    pub number: u32,
+    pub lsn: u64,
+    pub key_version: u32,
+    /// From byte [`CIPHERTEXT_AT`] on.
+    pub start: [u8; CIPHERTEXT_BYTES],
+}
+
+/// Where the ciphertext of a page of [`Layout::FullCrc32`] begins; in the clear, the space id stands at [`SPACE_ID_IN_TEXT`] of it.
+pub const CIPHERTEXT_AT: usize = KEY_VERSION;
+/// A block of AES.
+pub const CIPHERTEXT_BYTES: usize = 16;
+pub const SPACE_ID_IN_TEXT: usize = SPACE_ID - CIPHERTEXT_AT;
+
+/// Of a page that is encrypted and whole; `None` of all others, of copies in the doublewrite buffer, and of the older layouts, whose
+/// space id is not encrypted.
+pub fn ciphertext(header: &SpaceHeader, number: u32, page: &[u8]) -> Option<Ciphertext> {
+    if header.layout != Layout::FullCrc32 || header.is_doublewrite(number) {
+        return None;
+    }
+    let Page::Encrypted { key_version: Some(key_version) } = judge(header, number, page) else { return None };
+    let lsn = u64::from_be_bytes(array(page, LSN)?);
+    Some(Ciphertext { number, lsn, key_version, start: array(page, CIPHERTEXT_AT)? })
 }
 
 /// Page `number` of a tablespace.
@@ -390,6 +417,19 @@ mod tests {
             page[at] ^= 1 << bit;
             prop_assert!(matches!(judge(&header, 3, &page), Page::Unknown(_)));
         }
+    }
+
+    #[test]
+    fn only_a_whole_encrypted_page_has_something_to_try_a_key_on() {
+        let header = space(Layout::FullCrc32, 7, 4096);
+        let mut whole = sealed(page(4096, 3, 17_855), 1);
+        let found = ciphertext(&header, 3, &whole).unwrap();
+        assert_eq!((found.number, found.key_version), (3, 1));
+        assert_eq!(found.start, whole[CIPHERTEXT_AT..CIPHERTEXT_AT + CIPHERTEXT_BYTES]);
+        assert_eq!(ciphertext(&header, 3, &sealed(page(4096, 3, 17_855), 0)), None, "a plain one");
+        assert_eq!(ciphertext(&space(Layout::MariaDb, 7, 4096), 3, &whole), None, "the older layout");
+        whole[100] ^= 1;
+        assert_eq!(ciphertext(&header, 3, &whole), None, "a damaged one");
     }
 
     #[test]

@@ -36,6 +36,8 @@ const MYSQL_CRYPT_MAGIC: [u8; 3] = *b"lCC";
 /// MySQL has had three of these; A and B are of 5.7.
 const MYSQL_CRYPT_MAGICS: [[u8; 3]; 3] = [*b"lCA", *b"lCB", MYSQL_CRYPT_MAGIC];
 const UUID_BYTES: usize = 36;
+/// A key and an initialization vector of 32 bytes each.
+pub const MYSQL_WRAPPED_BYTES: usize = 64;
 /// `CRYPT_SCHEME_1` has this; another length is another format.
 const MARIADB_IV_BYTES: u8 = 16;
 
@@ -68,11 +70,17 @@ pub enum Crypt {
         key_id: u32,
         min_key_version: u32,
         wish: Wish,
+        /// What the key of this tablespace is derived with; no secret.
+        iv: [u8; MARIADB_IV_BYTES as usize],
     },
     MySql {
         /// Number of the master key that wraps the tablespace's key.
         master_key_id: u32,
         server_uuid: String,
+        /// The tablespace's key and initialization vector, encrypted with the master key.
+        wrapped: [u8; MYSQL_WRAPPED_BYTES],
+        /// CRC-32C of both in the clear.
+        checksum: u32,
     },
 }
 
@@ -220,9 +228,16 @@ fn crypt(first: &[u8], logical_bytes: usize, layout: Layout) -> Option<Crypt> {
     if layout == Layout::MySql {
         let magic: [u8; 3] = array(first, at)?;
         let uuid = first.get(at + 7..at + 7 + UUID_BYTES)?;
-        return MYSQL_CRYPT_MAGICS
-            .contains(&magic)
-            .then_some(Crypt::MySql { master_key_id: be32(first, at + 3)?, server_uuid: text(uuid) });
+        let wrapped_at = at + 7 + UUID_BYTES;
+        let wrapped = array(first, wrapped_at)?;
+        let checksum = be32(first, wrapped_at + MYSQL_WRAPPED_BYTES)?;
+        let (master_key_id, server_uuid) = (be32(first, at + 3)?, text(uuid));
+        return MYSQL_CRYPT_MAGICS.contains(&magic).then_some(Crypt::MySql {
+            master_key_id,
+            server_uuid,
+            wrapped,
+            checksum,
+        });
     }
     let at = at + PAGE_HEADER;
     let block: [u8; 33] = array(first, at)?;
@@ -236,7 +251,8 @@ fn crypt(first: &[u8], logical_bytes: usize, layout: Layout) -> Option<Crypt> {
         2 => Wish::No,
         _ => return None,
     };
-    Some(Crypt::MariaDb { scheme, min_key_version: be32(&block, 24)?, key_id: be32(&block, 28)?, wish })
+    let (min_key_version, key_id) = (be32(&block, 24)?, be32(&block, 28)?);
+    Some(Crypt::MariaDb { scheme, min_key_version, key_id, wish, iv: array(&block, 8)? })
 }
 
 #[cfg(test)]
@@ -268,6 +284,8 @@ mod tests {
         let mut block = b"lCC".to_vec();
         block.extend(4_u32.to_be_bytes());
         block.extend(b"1512987e-e89f-11f1-a1f6-02fc00000001");
+        block.extend([7; MYSQL_WRAPPED_BYTES]);
+        block.extend(5_u32.to_be_bytes());
         block
     }
 
@@ -282,7 +300,8 @@ mod tests {
         ] {
             let header = SpaceHeader::read(&page0(flags, bytes, at, &block), Some(Family::MariaDb)).unwrap();
             assert_eq!((header.layout, header.page_bytes, header.is_zipped), (layout, bytes, is_zipped));
-            let crypt = Crypt::MariaDb { scheme: 1, min_key_version: 3, key_id: 2, wish: Wish::Yes };
+            let crypt =
+                Crypt::MariaDb { scheme: 1, min_key_version: 3, key_id: 2, wish: Wish::Yes, iv: [9; 16] };
             assert_eq!((header.space_id, header.crypt), (7, Some(crypt)), "{flags:x}");
         }
         for (flags, bytes, at, is_encrypted) in [
@@ -295,7 +314,9 @@ mod tests {
             assert_eq!((header.layout, header.page_bytes), (Layout::MySql, bytes), "{flags:x}");
             assert_eq!(header.is_flagged_encrypted, is_encrypted);
             let uuid = "1512987e-e89f-11f1-a1f6-02fc00000001".to_owned();
-            assert_eq!(header.crypt, Some(Crypt::MySql { master_key_id: 4, server_uuid: uuid }), "{flags:x}");
+            let wrapped = [7; MYSQL_WRAPPED_BYTES];
+            let crypt = Crypt::MySql { master_key_id: 4, server_uuid: uuid, wrapped, checksum: 5 };
+            assert_eq!(header.crypt, Some(crypt), "{flags:x}");
         }
     }
 

@@ -5,7 +5,7 @@
 //! read what any other sends it. On the way back the keys go last, behind a look which finds nothing that needs them
 //! ([`steps::key_gate`]).
 
-mod keys;
+pub mod keys;
 mod looked;
 mod plan;
 mod preflight;

@@ -7,6 +7,7 @@ mod bench_advise;
 mod bench_compare;
 mod bench_run;
 mod bench_runs;
+mod diagnose;
 mod finding;
 mod fix_plan;
 mod leak;
@@ -45,6 +46,10 @@ pub use bench_run::{
     RunReport, TrialRow,
 };
 pub use bench_runs::{BENCH_RUNS_SCHEMA_ID, KeptRow, RunsReport};
+pub use diagnose::{
+    DIAGNOSE_SCHEMA_ID, DiagnoseCopyRow, DiagnoseFileRow, DiagnoseKeyRow, DiagnoseLogRow, DiagnoseProblemRow,
+    DiagnoseReport,
+};
 pub use finding::{EvidenceRow, FindingRow};
 pub use fix_plan::{FIX_PLAN_SCHEMA_ID, FixPlanReport, FixStepRow, MendedRow};
 pub use leak::{LEAK_SCHEMA_ID, LeakReport, LeakedRow};

@@ -1,8 +1,8 @@
-//! The shape of `sealion status rest`, and its schema.
+//! The shapes of `sealion status rest` and `sealion diagnose`, and their schemas.
 
 use crate::support::json::{check, errors};
-use report::STATUS_REST_SCHEMA;
-use report::shape::StatusRestReport;
+use report::shape::{DiagnoseReport, StatusRestReport};
+use report::{DIAGNOSE_SCHEMA, STATUS_REST_SCHEMA};
 
 #[test]
 fn the_shape_of_data_at_rest_is_the_published_one() {
@@ -13,5 +13,15 @@ fn the_shape_of_data_at_rest_is_the_published_one() {
     broken["artefacts"][0]["verdict"] = "fine".into();
     broken["artefacts"][1].as_object_mut().expect("an object").remove("sql").expect("it is there");
     broken["counts"]["plain"] = (-1).into();
+    assert_eq!(errors(&schema, &broken).len(), 3);
+}
+
+#[test]
+fn the_shape_of_a_diagnosis_is_the_published_one() {
+    let sample = include_str!("../../testdata/diagnose.json");
+    let (schema, mut broken) = check::<DiagnoseReport>(DIAGNOSE_SCHEMA, sample, |_| ());
+    broken["verdict"] = "fine".into();
+    broken["problems"][0]["kind"] = "bad".into();
+    broken["copies"][0].as_object_mut().expect("an object").remove("opens").expect("it is there");
     assert_eq!(errors(&schema, &broken).len(), 3);
 }

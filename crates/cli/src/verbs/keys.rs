@@ -1,0 +1,135 @@
+//! `sealion keys`: copies of the keys of data at rest, and the way back from them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use rest_ops::keys;
+use site::{Cluster, OpsError};
+
+use crate::options::Global;
+use crate::show;
+
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// List the copies in the escrow, and whether they open
+    List(ListArgs),
+    /// Put key file and pass file of a node back, as the escrow has them
+    Restore(RestoreArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "The escrow is `escrow_dir` of the inventory. Each copy is opened; no key is printed. A copy is a file of age: any program that knows age
+opens it.
+
+Examples:
+  sealion keys list
+  sealion keys list --ca-passphrase-file /root/ca-passphrase
+
+Exit codes: 0 all copies open, 1 one does not or there is none, 3 the escrow cannot be read."
+)]
+pub struct ListArgs {
+    /// File with the passphrase of the CA key (mode 0600), which seals the escrow
+    #[arg(long, value_name = "FILE")]
+    pub ca_passphrase_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "The files are written with the mode 0600 and the owner of the data directory, and compared by hash. What lies there is kept beside
+them as NAME.before-restore-NUMBER: nothing is overwritten. Before that, the keys of the copy are tried on the data files; if they do not open all on
+which a key can be tried, nothing is written. So a server that runs with other keys keeps them.
+
+Examples:
+  sealion keys restore db1
+  sealion keys restore db1 --entry shop-data-keys-1
+
+Exit codes: 0 the files are back, 3 something could not be read or written, 6 refused, nothing was changed."
+)]
+pub struct RestoreArgs {
+    /// Node of the inventory; its files are on this machine
+    #[arg(value_name = "NODE")]
+    pub node: String,
+    /// Copy of the escrow; default: the newest one whose keys open the data files
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+    /// File with the passphrase of the CA key (mode 0600), which seals the escrow
+    #[arg(long, value_name = "FILE")]
+    pub ca_passphrase_file: Option<PathBuf>,
+}
+
+pub fn keys(global: &Global, command: &KeysCommand) -> Result<u8, OpsError> {
+    match command {
+        KeysCommand::List(args) => list(global, args),
+        KeysCommand::Restore(args) => restore(global, args),
+    }
+}
+
+fn list(global: &Global, args: &ListArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    let copies = keys::list(&cluster, args.ca_passphrase_file.as_deref())?;
+    let mut rows = Vec::new();
+    for copy in &copies {
+        let [of, made, plan, ids] = match &copy.content {
+            Ok(one) => {
+                let ids: Vec<String> = one.key_ids.iter().map(ToString::to_string).collect();
+                let made = i64::try_from(one.made_unix_ms / 1000).unwrap_or(i64::MAX);
+                [one.cluster.clone(), report::figures::day(made), one.plan_id.clone(), ids.join(", ")]
+            }
+            Err(_) => ["", "", "", ""].map(str::to_owned),
+        };
+        let opens = if copy.content.is_ok() { "yes" } else { "no" };
+        rows.push(vec![copy.name.clone(), opens.into(), of, made, plan, ids]);
+    }
+    if copies.is_empty() {
+        show::out(&format!("no copy in {}", cluster.escrow_dir.display()));
+        return Ok(1);
+    }
+    show::out(&show::table(&["copy", "opens", "cluster", "made", "by change", "keys"], rows));
+    let mut code = 0;
+    for copy in &copies {
+        match (&copy.content, &copy.sha256) {
+            (Err(why), _) => {
+                code = 1;
+                show::out(&show::wrapped("does not open: ", why));
+            }
+            (Ok(_), Some(sha256)) => show::out(&format!("{}  SHA-256 {sha256}", copy.path.display())),
+            (Ok(_), None) => {}
+        }
+    }
+    Ok(code)
+}
+
+fn restore(global: &Global, args: &RestoreArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    let back = keys::restore(
+        &cluster,
+        &args.node,
+        args.entry.as_deref(),
+        args.ca_passphrase_file.as_deref(),
+        &mut |line| show::tell(&line),
+    )?;
+    for file in &back.files {
+        let short = file.sha256.get(..12).unwrap_or(&file.sha256);
+        let was = if file.was_same { "was as in the copy" } else { "is back" };
+        show::out(&format!("{}  {was} (SHA-256 {short}), mode 0600", file.path.display()));
+        if let Some(kept) = &file.kept_as {
+            show::out(&format!("  what lay there is kept as {}", kept.display()));
+        }
+    }
+    let (opened, tried) = back.opens;
+    show::out(&format!(
+        "the keys of {} open {opened} of {tried} data files on which a key can be tried",
+        back.entry
+    ));
+    if tried == 0 {
+        show::out("note: so nothing shows that these are the right keys; they are those of the copy");
+    }
+    show::out("");
+    if back.is_running {
+        show::out("next: the server runs; its next start reads these files");
+    } else {
+        show::out(&format!("next: start the server, then sealion diagnose {}", args.node));
+    }
+    Ok(0)
+}

@@ -1,0 +1,258 @@
+//! `sealion keys`: what the escrow has, and the way of its files back onto a node.
+
+use std::path::{Path, PathBuf};
+
+use change_ops::access::ClusterAccess;
+use change_ops::lease::Lease;
+use escrow::KeySet;
+use providers::rest::keys::{self, KEY_FILE, PASS_FILE};
+use secrecy::ExposeSecret;
+use server::{NodeError, ReadMember, ReadNode, WriteMember};
+use site::{Cluster, OpsError};
+
+use crate::diagnose::{self, EscrowCopy};
+use crate::judge;
+use crate::material::Keys;
+
+const KEY_FILE_BYTES_MAX: u64 = 1 << 20;
+const MODE: u32 = 0o600;
+const DIR_MODE: u32 = 0o700;
+
+/// A copy in the escrow, as a person sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyRow {
+    pub name: String,
+    pub path: PathBuf,
+    /// Of the sealed file; `None`: it could not be read.
+    pub sha256: Option<String>,
+    /// What it holds, or why it does not open.
+    pub content: Result<CopyContent, String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyContent {
+    pub cluster: String,
+    pub plan_id: String,
+    pub made_unix_ms: u64,
+    pub key_ids: Vec<u32>,
+}
+
+/// All copies, by name.
+///
+/// # Errors
+/// There is no passphrase, or no escrow.
+pub fn list(cluster: &Cluster, passphrase: Option<&Path>) -> Result<Vec<CopyRow>, OpsError> {
+    let passphrase = cluster.passphrase(passphrase)?;
+    let escrow = cluster.escrow(&passphrase);
+    let copies = copies(cluster, &passphrase)?;
+    let row = |(name, set): EscrowCopy| CopyRow {
+        path: escrow.path(&name).unwrap_or_default(),
+        sha256: escrow.copy(&name).ok().flatten().map(|copy| copy.sha256),
+        content: set.map(|set| CopyContent {
+            cluster: set.cluster,
+            plan_id: set.plan_id,
+            made_unix_ms: set.made_unix_ms,
+            key_ids: set.keys.iter().map(|key| key.id).collect(),
+        }),
+        name,
+    };
+    Ok(copies.into_iter().map(row).collect())
+}
+
+fn copies(cluster: &Cluster, passphrase: &secrecy::SecretString) -> Result<Vec<EscrowCopy>, OpsError> {
+    diagnose::copies(cluster, passphrase).map_err(|why| {
+        OpsError::cannot_look(
+            "the escrow cannot be read",
+            why,
+            "bring it back from a backup of this machine, or name it: escrow_dir in the inventory",
+        )
+    })
+}
+
+/// What was put back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    pub entry: String,
+    pub files: Vec<RestoredFile>,
+    /// Tablespaces that its keys open, of those on which a key can be tried.
+    pub opens: (u64, u64),
+    pub is_running: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestoredFile {
+    pub path: PathBuf,
+    /// It lay there already, to the byte.
+    pub was_same: bool,
+    /// Where that is now which lay there.
+    pub kept_as: Option<PathBuf>,
+    pub sha256: String,
+}
+
+/// Puts key file and pass file back as a copy of the escrow has them. What lies there is kept under another name.
+///
+/// # Errors
+/// Which copy is not clear, its keys do not open the data, the server runs with other keys, or something could not be told: nothing
+/// was changed then.
+pub fn restore(
+    cluster: &Cluster,
+    name: &str,
+    entry: Option<&str>,
+    passphrase: Option<&Path>,
+    say: &mut dyn FnMut(String),
+) -> Result<Restored, OpsError> {
+    let spec = diagnose::spec_of(cluster, name)?;
+    let passphrase = cluster.passphrase(passphrase)?;
+    if let Some(open) = change_ops::unfinished::unfinished(cluster)? {
+        return Err(OpsError::Refused(format!(
+            "the keys of {name} are not restored\n  why:  a change is unfinished: {}\n  next: sealion resume or sealion undo; sealion abandon closes it as it is",
+            open.describe()
+        )));
+    }
+    let mut node = cluster.live_node(spec);
+    let datadir = server::owner::datadir(&mut node).unwrap_or_else(|| "/var/lib/mysql".into());
+    let needs = disk::needs(&datadir).map_err(|error| {
+        OpsError::cannot_look(
+            format!("the keys of {name} are not restored: {} cannot be read", datadir.display()),
+            error,
+            "run it as root: which keys the data needs is read from its files",
+        )
+    })?;
+    let all = copies(cluster, &passphrase)?;
+    let (entry, set) = chosen(all, entry, &needs, name)?;
+    let opens = judge::opened_by(&needs, &Keys::of_set(&set));
+    let refused = |why: String, next: &str| {
+        Err(OpsError::Refused(format!("the keys of {name} are not restored\n  why:  {why}\n  next: {next}")))
+    };
+    if opens.0 < opens.1 {
+        return refused(
+            format!("the copy {entry} opens {} of {} files on which a key can be tried", opens.0, opens.1),
+            "sealion diagnose says which copy opens them",
+        );
+    }
+    let is_running = match node.view() {
+        Ok(_) => true,
+        Err(NodeError::Down { .. }) => false,
+        Err(error) => {
+            return refused(
+                format!("whether it runs, and with which keys, cannot be told: {error}"),
+                "stop it, or wait until it answers",
+            );
+        }
+    };
+    if is_running && opens.1 == 0 {
+        return refused(
+            "it runs, and its files do not tell whether it runs with these keys".into(),
+            "stop it, then the same command",
+        );
+    }
+    let _lease = Lease::take(cluster, "keys restore", false, say)?;
+    let Some(owner) = node.owner() else {
+        return refused(
+            "as which user the server runs, who must read the keys, cannot be determined".into(),
+            "set datadir in its option file",
+        );
+    };
+    let dir = keys::dir(spec);
+    let host = node.write_host();
+    let failed = |error: &dyn std::fmt::Display| {
+        OpsError::cannot_look(
+            format!("the keys of {name} are not restored, or not all of them"),
+            error,
+            "the same command again: nothing that lay there was overwritten",
+        )
+    };
+    host.make_dir(&dir, DIR_MODE, Some(owner)).map_err(|error| failed(&error))?;
+    let mut files = Vec::new();
+    // The pass file first: a key file without its own would be read as damaged.
+    for file in [PASS_FILE, KEY_FILE] {
+        let Some(kept) = set.file(file) else {
+            return refused(
+                format!("the copy {entry} has no {file}"),
+                "sealion keys list; choose another with --entry",
+            );
+        };
+        let path = dir.join(file);
+        let wanted = kept.bytes.expose_secret();
+        let there = host.read(&path, KEY_FILE_BYTES_MAX).map_err(|error| failed(&error))?;
+        let was_same = there.as_deref() == Some(wanted);
+        let kept_as = match &there {
+            Some(bytes) if !was_same => {
+                let kept_as = free_name(host, &path).map_err(|error| failed(&error))?;
+                host.write(&kept_as, bytes, Some(MODE), Some(owner)).map_err(|error| failed(&error))?;
+                Some(kept_as)
+            }
+            _ => None,
+        };
+        drop(there.map(zeroize::Zeroizing::new));
+        // Written also where it is the same: owner and mode may not be.
+        host.write(&path, wanted, Some(MODE), Some(owner)).map_err(|error| failed(&error))?;
+        let back = host.read(&path, KEY_FILE_BYTES_MAX).map_err(|error| failed(&error))?;
+        let back = zeroize::Zeroizing::new(back.unwrap_or_default());
+        let sha256 = |bytes: &[u8]| model::hex(&openssl::sha::sha256(bytes));
+        if sha256(&back) != sha256(wanted) {
+            return Err(failed(&format!("{} is not what the copy has", path.display())));
+        }
+        let facts = host.facts(&path).map_err(|error| failed(&error))?;
+        if facts.is_none_or(|facts| facts.mode & 0o777 != MODE || facts.uid != owner.0) {
+            return Err(failed(&format!("{} has another mode or owner than it was given", path.display())));
+        }
+        files.push(RestoredFile { path, was_same, kept_as, sha256: sha256(wanted) });
+    }
+    Ok(Restored { entry, files, opens, is_running })
+}
+
+/// The copy that was named, or the newest one whose keys open the data.
+fn chosen(
+    all: Vec<EscrowCopy>,
+    entry: Option<&str>,
+    needs: &disk::Needs,
+    node: &str,
+) -> Result<(String, KeySet), OpsError> {
+    let names: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
+    let listed = if names.is_empty() {
+        "the escrow has no copy".into()
+    } else {
+        format!("it has {}", names.join(", "))
+    };
+    if let Some(entry) = entry {
+        return match all.into_iter().find(|(name, _)| name == entry) {
+            Some((name, Ok(set))) => Ok((name, set)),
+            Some((_, Err(why))) => Err(OpsError::cannot_look(
+                format!("the copy {entry} does not open"),
+                why,
+                "give the passphrase that it was sealed with, or bring the copy back from a backup",
+            )),
+            None => {
+                Err(OpsError::usage(format!("the escrow has no copy {entry}"), listed, "sealion keys list"))
+            }
+        };
+    }
+    let opened = all.into_iter().filter_map(|(name, set)| Some((name, set.ok()?)));
+    let mut fitting: Vec<(String, KeySet)> = opened
+        .filter(|(_, set)| {
+            let (opened, tried) = judge::opened_by(needs, &Keys::of_set(set));
+            opened > 0 && opened == tried
+        })
+        .collect();
+    fitting.sort_by_key(|(_, set)| set.made_unix_ms);
+    fitting.pop().ok_or_else(|| {
+        OpsError::Refused(format!(
+            "the keys of {node} are not restored\n  why:  no copy in the escrow opens all files on which a key can be tried; {listed}\n  next: \
+             sealion diagnose {node}; where you know which copy it is: --entry NAME"
+        ))
+    })
+}
+
+/// Nothing lies there.
+fn free_name(host: &dyn host::WriteHost, path: &Path) -> Result<PathBuf, host::HostError> {
+    let mut number = 1_u32;
+    loop {
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let other = path.with_file_name(format!("{name}.before-restore-{number}"));
+        if host.facts(&other)?.is_none() {
+            return Ok(other);
+        }
+        number += 1;
+    }
+}

@@ -1,0 +1,196 @@
+//! Keys of data at rest that are lost, in every way that a person manages, on a real server: each is named, nothing is made worse, and
+//! the copies bring every row back.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use testbed::real::{LabSpec, RealLab, files_below, lab_slot};
+
+const TABLES: [&str; 3] = ["one", "two", "aria"];
+
+struct Drills {
+    lab: RealLab,
+    key_file: PathBuf,
+    pass_file: PathBuf,
+    /// As they were at first.
+    keys: [Vec<u8>; 2],
+    sums: Vec<String>,
+}
+
+/// By the program that a person would use: `lines` under the pass file, as the plugin reads them.
+fn seal(lines: &str, pass_file: &Path) -> Vec<u8> {
+    openssl(&["enc", "-aes-256-cbc", "-md", "sha1"], lines.as_bytes(), pass_file)
+}
+
+fn openssl(words: &[&str], input: &[u8], pass_file: &Path) -> Vec<u8> {
+    use std::io::Write;
+    let mut child = Command::new("openssl")
+        .args(words)
+        .arg("-pass")
+        .arg(format!("file:{}", pass_file.display()))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("openssl is there");
+    child.stdin.take().expect("piped").write_all(input).expect("it reads");
+    let done = child.wait_with_output().expect("it ends");
+    assert!(done.status.success());
+    done.stdout
+}
+
+impl Drills {
+    fn new() -> Self {
+        let lab = RealLab::up(LabSpec { words: &["replicas", "--nodes", "1"], nodes: 1 });
+        let hash = lab.plan_hash_of(&["enable", "tables,logs", "--purge-binary-logs"]);
+        lab.run(&["enable", "tables,logs", "--purge-binary-logs", "--yes", &hash[..12]]).exits(0);
+        let mut session = lab.root("n1");
+        for sql in [
+            "CREATE DATABASE rest",
+            "CREATE TABLE rest.one (a INT PRIMARY KEY, b VARCHAR(250)) ENGINE=InnoDB",
+            "INSERT INTO rest.one SELECT seq, REPEAT('row ', 40) FROM mysql.seq_1_to_2000",
+            "CREATE TABLE rest.two (a INT PRIMARY KEY, b VARCHAR(250)) ENGINE=InnoDB ENCRYPTED=YES ENCRYPTION_KEY_ID=2",
+            "INSERT INTO rest.two SELECT * FROM rest.one",
+            "CREATE TABLE rest.aria (a INT PRIMARY KEY) ENGINE=Aria",
+            "INSERT INTO rest.aria SELECT a FROM rest.one",
+            "FLUSH TABLES rest.one, rest.two FOR EXPORT",
+            "UNLOCK TABLES",
+        ] {
+            session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        }
+        let dir = lab.tls_dir("n1").with_file_name("data-keys");
+        let (key_file, pass_file) = (dir.join("data-keys.enc"), dir.join("data-keys.pass"));
+        let keys = [&key_file, &pass_file].map(|path| std::fs::read(path).expect("it is there"));
+        let mut drills = Self { lab, key_file, pass_file, keys, sums: vec![] };
+        drills.sums = drills.sums();
+        drills
+    }
+
+    fn sums(&self) -> Vec<String> {
+        let sum = |table| {
+            let sql = format!("CHECKSUM TABLE rest.{table}");
+            let rows = self.lab.sql("n1").expect("it answers").query(&sql).expect("there");
+            rows.text(0, "Checksum").expect("a column").into_owned()
+        };
+        TABLES.map(sum).to_vec()
+    }
+
+    /// Of the data directory.
+    fn hashes(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let files = files_below(&self.lab.node_dir("n1").join("data")).into_iter();
+        // A lease is taken while keys are restored; it lies beside the data, and is let go.
+        files.map(|path| (path.clone(), std::fs::read(&path).unwrap_or_default())).collect()
+    }
+
+    fn diagnosis(&self, code: i32) -> Value {
+        self.lab.run(&["diagnose", "n1", "--format", "json"]).exits(code).json()
+    }
+
+    fn has_first_keys(&self) {
+        for (path, first) in [&self.key_file, &self.pass_file].into_iter().zip(&self.keys) {
+            assert_eq!(&std::fs::read(path).expect("it is there"), first, "{}", path.display());
+            let facts = std::fs::metadata(path).expect("it is there");
+            let data = std::fs::metadata(self.lab.node_dir("n1").join("data")).expect("it is there");
+            assert_eq!((facts.mode() & 0o777, facts.uid()), (0o600, data.uid()), "{}", path.display());
+        }
+    }
+
+    /// The server is down before, and after.
+    fn play(&self, kind: &str, damage: impl FnOnce(&Self)) {
+        self.lab.now(format!("drill: {kind}"));
+        damage(self);
+        let lies = [&self.key_file, &self.pass_file].map(|path| std::fs::read(path).ok());
+        let before = self.hashes();
+        let said = self.diagnosis(1);
+        assert_eq!(said["problems"][0]["kind"], kind, "{said:#}");
+        assert_eq!(said["problems"].as_array().expect("a list").len(), 1, "{said:#}");
+        let next = said["problems"][0]["next"].as_str().expect("text");
+        assert!(next.starts_with("sealion keys restore n1 --entry "), "{next}");
+        let forbidden = said["forbidden"].to_string();
+        for word in ["DROP TABLE", "innodb_force_recovery", "ib_logfile0"] {
+            assert!(forbidden.contains(word), "{forbidden}");
+        }
+        let words: Vec<&str> = next.split(' ').skip(1).collect();
+        let restored = self.lab.run(&words).exits(0);
+        assert_eq!(self.hashes(), before, "neither a look nor the way back touches data");
+        self.has_first_keys();
+        // What lay there is there still.
+        for (was, path) in lies.iter().zip([&self.key_file, &self.pass_file]) {
+            let Some(was) = was else { continue };
+            let dir = path.parent().expect("a directory");
+            let kept = files_below(dir).into_iter().any(|one| std::fs::read(one).is_ok_and(|is| is == *was));
+            assert!(kept, "{kind}: {} was overwritten\n{restored}", path.display());
+        }
+        self.lab.lab(&["start", "n1"]).exits(0);
+        assert_eq!(self.sums(), self.sums, "{kind}");
+        self.lab.kill_node("n1");
+    }
+
+    fn write(path: &Path, bytes: &[u8]) {
+        std::fs::write(path, bytes).expect("it is written");
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
+    }
+}
+
+#[test]
+fn lost_keys_are_named_and_brought_back_with_every_row() {
+    let _alone = lab_slot();
+    let drills = Drills::new();
+    drills.lab.kill_node("n1");
+    let fine = drills.diagnosis(0);
+    assert_eq!((&fine["verdict"], &fine["problems"]), (&"no_key_problem".into(), &Value::Array(vec![])));
+    let of = |id: &str| {
+        fine["keys"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .find(|key| key["name"] == id && key["result"] == "opens")
+    };
+    assert!(of("1").is_some() && of("2").is_some(), "{fine:#}");
+    let listed = drills.lab.run(&["keys", "list"]).exits(0).stdout;
+    assert!(listed.contains("-data-keys-1") && listed.contains("1, 2"), "{listed}");
+
+    let list = openssl(&["enc", "-d", "-aes-256-cbc", "-md", "sha1"], &drills.keys[0], &drills.pass_file);
+    let list = String::from_utf8(list).expect("text");
+    let first = list.lines().next().expect("key 1").to_owned();
+    let other = |id: u32| format!("{id};{}", "5a".repeat(32));
+    let sealed = |lines: &str| seal(lines, &drills.pass_file);
+    let (older, wrong) = (sealed(&first), sealed(&format!("{}\n{}\n", other(1), other(2))));
+    let second = sealed(&format!("{first}\n{}\n", other(2)));
+    let remove = |path: &Path| std::fs::remove_file(path).expect("it was there");
+    drills.play("key_file_missing", |drills| remove(&drills.key_file));
+    drills.play("pass_file_missing", |drills| remove(&drills.pass_file));
+    drills.play("pass_file_wrong", |drills| Drills::write(&drills.pass_file, b"another\n"));
+    drills.play("key_file_damaged", |drills| Drills::write(&drills.key_file, &drills.keys[0][..70]));
+    drills.play("wrong_keys", |drills| Drills::write(&drills.key_file, &second));
+    drills.play("key_missing", |drills| {
+        Drills::write(&drills.key_file, &older);
+        // It starts, and advises what would destroy the table.
+        drills.lab.lab(&["start", "n1"]).exits(0);
+        let read = drills.lab.sql("n1").expect("it answers").query("SELECT COUNT(*) FROM rest.two");
+        assert!(read.is_err_and(|error| error.to_string().contains("drop the table")));
+        let said = drills.diagnosis(1);
+        assert!(said["log"].to_string().contains("harmful_advice"), "{said:#}");
+        drills.lab.kill_node("n1");
+    });
+
+    drills.lab.now("keys of the same ids that are others, and no escrow");
+    Drills::write(&drills.key_file, &wrong);
+    let escrow = drills.lab.home().join("operator/escrow");
+    let away = escrow.with_file_name("away");
+    std::fs::rename(&escrow, &away).expect("the escrow is there");
+    let said = drills.diagnosis(1);
+    let kinds: Vec<&str> =
+        said["problems"].as_array().expect("a list").iter().filter_map(|one| one["kind"].as_str()).collect();
+    assert_eq!(kinds, ["wrong_keys", "wrong_keys"], "{said:#}");
+    assert!(said["unknown"].to_string().contains("escrow"), "{said:#}");
+    drills.lab.run(&["keys", "restore", "n1"]).exits(3);
+    std::fs::rename(&away, &escrow).expect("it is back");
+    drills.lab.run(&["keys", "restore", "n1"]).exits(0);
+    drills.has_first_keys();
+    drills.lab.lab(&["start", "n1"]).exits(0);
+    assert_eq!(drills.sums(), drills.sums);
+}
