@@ -472,6 +472,15 @@ fn of_keys(
     }
 }
 
+/// Of the first tablespace that tells.
+fn algorithm_of(seen: &Seen<'_>) -> Option<Algorithm> {
+    let keys = seen.keys?.as_ref().ok()?;
+    seen.needs.spaces.iter().find_map(|space| match attempt::fit(space, keys) {
+        Some(Fit::Opens(algorithm)) => algorithm,
+        _ => None,
+    })
+}
+
 /// Keys and files are right: whether the server gets to them.
 fn of_plugin(seen: &Seen<'_>, is_mysql: bool, found: &mut Found<'_>, notes: &mut Vec<String>) {
     let lost = "nothing is lost: keys and files are right";
@@ -495,14 +504,10 @@ fn of_plugin(seen: &Seen<'_>, is_mysql: bool, found: &mut Found<'_>, notes: &mut
         }
     }
     let has = |kind: LogKind| seen.log.iter().any(|sign| sign.kind == kind);
-    let is_of_files = [
-        LogKind::FileMissing,
-        LogKind::FileForbidden,
-        LogKind::FileNotOpened,
-        LogKind::KeyMissing,
-        LogKind::MasterKey,
-    ];
-    let is_of_plugin = has(LogKind::NoPlugin) || has(LogKind::RedoKey);
+    let is_of_files =
+        [LogKind::FileMissing, LogKind::FileForbidden, LogKind::FileNotOpened, LogKind::KeyMissing];
+    // MySQL says the same of the redo log where the keyring has not the key.
+    let is_of_plugin = has(LogKind::NoPlugin) || (has(LogKind::RedoKey) && !is_mysql);
     if is_of_plugin && !is_of_files.into_iter().any(has) {
         let (what, next) = if is_mysql {
             (
@@ -523,6 +528,12 @@ fn of_plugin(seen: &Seen<'_>, is_mysql: bool, found: &mut Found<'_>, notes: &mut
             next,
         );
     } else if !seen.log.is_empty() {
+        if let (None, Some(algorithm)) = (&seen.options, algorithm_of(seen)) {
+            notes.push(format!(
+                "the pages are of {}: file_key_management_encryption_algorithm must say so, or they look corrupted",
+                algorithm.word()
+            ));
+        }
         notes.push(
             "the error log names keys or pages, and keys and files fit now: start the server, or look at what else its log says".into(),
         );

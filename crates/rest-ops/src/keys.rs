@@ -118,8 +118,7 @@ pub fn restore(
             "run it as root: which keys the data needs is read from its files",
         )
     })?;
-    let all = copies(cluster, &passphrase)?;
-    let (entry, set) = chosen(all, entry, &needs, name)?;
+    let (entry, set) = chosen(cluster, &passphrase, entry, &needs, name)?;
     let opens = judge::opened_by(&needs, &Keys::of_set(&set));
     let refused = |why: String, next: &str| {
         Err(OpsError::Refused(format!("the keys of {name} are not restored\n  why:  {why}\n  next: {next}")))
@@ -203,31 +202,37 @@ pub fn restore(
 }
 
 /// The copy that was named, or the newest one whose keys open the data.
-fn chosen(
-    all: Vec<EscrowCopy>,
+pub(crate) fn chosen(
+    cluster: &Cluster,
+    passphrase: &secrecy::SecretString,
     entry: Option<&str>,
     needs: &disk::Needs,
     node: &str,
 ) -> Result<(String, KeySet), OpsError> {
+    if let Some(entry) = entry {
+        // Opening one takes a second or two, so the others are left.
+        let escrow = cluster.escrow(passphrase);
+        return match escrow.get(entry) {
+            Ok(Some(set)) => Ok((entry.to_owned(), set)),
+            Ok(None) => Err(OpsError::usage(
+                format!("the escrow has no copy {entry}"),
+                format!("{} has no such file", escrow.dir().display()),
+                "sealion keys list",
+            )),
+            Err(why) => Err(OpsError::cannot_look(
+                format!("the copy {entry} does not open"),
+                why,
+                "give the passphrase that it was sealed with, or bring the copy back from a backup",
+            )),
+        };
+    }
+    let all = copies(cluster, passphrase)?;
     let names: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
     let listed = if names.is_empty() {
         "the escrow has no copy".into()
     } else {
         format!("it has {}", names.join(", "))
     };
-    if let Some(entry) = entry {
-        return match all.into_iter().find(|(name, _)| name == entry) {
-            Some((name, Ok(set))) => Ok((name, set)),
-            Some((_, Err(why))) => Err(OpsError::cannot_look(
-                format!("the copy {entry} does not open"),
-                why,
-                "give the passphrase that it was sealed with, or bring the copy back from a backup",
-            )),
-            None => {
-                Err(OpsError::usage(format!("the escrow has no copy {entry}"), listed, "sealion keys list"))
-            }
-        };
-    }
     let opened = all.into_iter().filter_map(|(name, set)| Some((name, set.ok()?)));
     let mut fitting: Vec<(String, KeySet)> = opened
         .filter(|(_, set)| {

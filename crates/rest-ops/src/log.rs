@@ -12,7 +12,7 @@ pub enum LogKind {
     FileForbidden,
     /// A key file does not open with its pass file, or is none.
     FileNotOpened,
-    /// A key file lacks a key that every server must have.
+    /// A key is not in the key file.
     KeyMissing,
     /// The plugin or component that hands out keys is not there, or has failed.
     NoPlugin,
@@ -61,6 +61,7 @@ const ROWS: &[(&[&str], LogKind)] = &[
     (&["Cannot decrypt ", ". Wrong key?"], LogKind::FileNotOpened),
     (&["Cannot decrypt ", ". Not encrypted"], LogKind::FileNotOpened),
     (&["System key id 1 is missing at "], LogKind::KeyMissing),
+    (&["Encryption key is not found for "], LogKind::KeyMissing),
     (&["file-key-management-filename is not set"], LogKind::NoPlugin),
     (&["Plugin 'file_key_management' init function returned error"], LogKind::NoPlugin),
     (&["encryption plugin is not available"], LogKind::NoPlugin),
@@ -68,15 +69,16 @@ const ROWS: &[(&[&str], LogKind)] = &[
     (&["Reading log encryption info failed"], LogKind::RedoKey),
     (&["Malformed log record at LSN"], LogKind::Redo),
     (&["Missing FILE_CHECKPOINT("], LogKind::Redo),
-    (&["set innodb_force_recovery=1 to ignore"], LogKind::HarmfulAdvice),
+    (&["et innodb_force_recovery=1 to ignore"], LogKind::HarmfulAdvice),
     (&["Encrypted page [page id: ", "looks corrupted"], LogKind::Page),
     (&["Table is compressed or encrypted but uncompress or decrypt failed"], LogKind::Page),
     (&["Page read from tablespace is corrupted"], LogKind::Page),
     (&[" is corrupted. Please drop the table and recreate"], LogKind::HarmfulAdvice),
     // MySQL.
     (&["[MY-012226]"], LogKind::MasterKey),
-    (&["[MY-012657]"], LogKind::MasterKey),
     (&["[MY-012664]"], LogKind::MasterKey),
+    // Of a keyring that lacks the key nothing of these is said.
+    (&["[MY-012657]"], LogKind::NoPlugin),
     (&["[MY-012676]"], LogKind::NoPlugin),
     (&["[MY-013063]"], LogKind::NoPlugin),
     (&["[MY-013066]"], LogKind::RedoKey),
@@ -179,6 +181,13 @@ mod tests {
                 vec![Page, Page, HarmfulAdvice, HarmfulAdvice],
             ),
             (
+                "2026-11-27  4:45:43 0 [ERROR] InnoDB: Encryption key is not found for ./rest/two.ibd
+                2026-11-27  4:45:43 0 [ERROR] InnoDB: Recovery cannot access file ./rest/two.ibd (tablespace 6)
+                2026-11-27  4:45:43 0 [Note] InnoDB: You may set innodb_force_recovery=1 to ignore this and possibly get a corrupted database.
+                2026-11-27  4:45:43 0 [Note] InnoDB: Set innodb_force_recovery=1 to ignore corrupted pages.".to_owned(),
+                vec![KeyMissing, HarmfulAdvice, HarmfulAdvice],
+            ),
+            (
                 "2026-11-27  4:23:07 0 [ERROR] InnoDB: Failed to read page 7 from file './ibdata1': Page read from tablespace is corrupted.".to_owned(),
                 vec![Page],
             ),
@@ -216,6 +225,12 @@ mod tests {
                 "2026-11-27T04:24:22.317455Z 1 [ERROR] [MY-012226] [InnoDB] Encryption information in datafile: ./d/t1.ibd can't be decrypted, please confirm that keyring is loaded.
                 2026-11-27T04:24:22.838402Z 9 [ERROR] [MY-012226] [InnoDB] Encryption information in datafile: ./d/t1.ibd can't be decrypted, please confirm that keyring is loaded.",
                 vec![MasterKey],
+            ),
+            (
+                "",
+                "2026-11-27T04:24:26.997064Z 1 [ERROR] [MY-012657] [InnoDB] Encryption can't find master key, please check the keyring is loaded.
+                2026-11-27T04:24:26.997094Z 1 [ERROR] [MY-012226] [InnoDB] Encryption information in datafile: ./d/t1.ibd can't be decrypted, please confirm that keyring is loaded.",
+                vec![NoPlugin, MasterKey],
             ),
             (
                 "",

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use rest_ops::drill::Source;
 use rest_ops::keys;
 use site::{Cluster, OpsError};
 
@@ -15,6 +16,8 @@ pub enum KeysCommand {
     List(ListArgs),
     /// Put key file and pass file of a node back, as the escrow has them
     Restore(RestoreArgs),
+    /// Prove that the escrow alone opens a copy of the data
+    Drill(DrillArgs),
 }
 
 #[derive(Debug, Args)]
@@ -58,10 +61,38 @@ pub struct RestoreArgs {
     pub ca_passphrase_file: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "A copy of the data (by mariadb-backup of the running server, or the files of a stopped one) is opened by a second mariadbd, on a unix
+socket only, in a directory of its own, with the keys that come out of the escrow and none of the node's own key files. A row of each encrypted table is
+read. The directory is removed in the end, also when sealion is killed. It needs room for the copy, and mariadbd in PATH. MariaDB only.
+
+Examples:
+  sealion keys drill db1
+  sealion keys drill db1 --entry shop-data-keys-1 --dir /var/tmp
+
+Exit codes: 0 every table was read, 1 one was not: these keys are not enough, 3 it could not be tried."
+)]
+pub struct DrillArgs {
+    /// Node of the inventory; its files are on this machine
+    #[arg(value_name = "NODE")]
+    pub node: String,
+    /// Copy of the escrow; default: the newest one whose keys open the data files
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+    /// Directory for the copy; default: that of temporary files
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// File with the passphrase of the CA key (mode 0600), which seals the escrow
+    #[arg(long, value_name = "FILE")]
+    pub ca_passphrase_file: Option<PathBuf>,
+}
+
 pub fn keys(global: &Global, command: &KeysCommand) -> Result<u8, OpsError> {
     match command {
         KeysCommand::List(args) => list(global, args),
         KeysCommand::Restore(args) => restore(global, args),
+        KeysCommand::Drill(args) => drill(global, args),
     }
 }
 
@@ -132,4 +163,51 @@ fn restore(global: &Global, args: &RestoreArgs) -> Result<u8, OpsError> {
         show::out(&format!("next: start the server, then sealion diagnose {}", args.node));
     }
     Ok(0)
+}
+
+fn drill(global: &Global, args: &DrillArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    let done = rest_ops::drill::drill(
+        &cluster,
+        &args.node,
+        args.entry.as_deref(),
+        args.dir.as_deref(),
+        args.ca_passphrase_file.as_deref(),
+        &mut |line| show::tell(&line),
+    )?;
+    for dir in &done.swept {
+        show::out(&format!("removed {}, which an earlier drill has left", dir.display()));
+    }
+    let from = match done.source {
+        Source::Backup => "a backup of the running server",
+        Source::Files => "the files of the server, which is down",
+    };
+    show::out(&format!("copy {} on {from}", done.entry));
+    show::out(&show::wrapped("  a row was read of: ", &listed(&done.with_rows)));
+    show::out(&show::wrapped("  opened, no row:    ", &listed(&done.empty)));
+    for path in &done.unnamed {
+        show::out(&show::wrapped("  not read: ", &format!("{path}: of which table it is cannot be told")));
+    }
+    for why in &done.failed {
+        show::out(&format!("{} {why}", show::red("FAILED")));
+    }
+    show::out("");
+    let count = done.with_rows.len() + done.empty.len();
+    if !done.failed.is_empty() {
+        show::out(&format!("next: these keys are not enough; sealion diagnose {}", args.node));
+        return Ok(1);
+    }
+    if count == 0 || !done.unnamed.is_empty() {
+        show::out("not proven: not every encrypted file could be read");
+        return Ok(3);
+    }
+    show::out(&format!("The escrow alone opens the data: {count} tables were read with its keys."));
+    Ok(0)
+}
+
+fn listed(tables: &[String]) -> String {
+    match tables.len() {
+        0 => "none".into(),
+        count => format!("{count} ({})", model::link::some_of(tables, 8)),
+    }
 }

@@ -5,10 +5,14 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
-use testbed::real::{LabSpec, RealLab, files_below, lab_slot};
+use testbed::real::{LabSpec, RealLab, files_below, lab_slot, need_servers, sealion, short_dir, wait_for};
 
+use crate::lab_rest::{Alone, with_keyring};
+
+const UP: Duration = Duration::from_secs(60);
 const TABLES: [&str; 3] = ["one", "two", "aria"];
 
 struct Drills {
@@ -78,10 +82,14 @@ impl Drills {
         TABLES.map(sum).to_vec()
     }
 
+    fn start(&self) {
+        self.lab.lab(&["start", "n1"]).exits(0);
+        wait_for(UP, || self.lab.sql("n1").ok()).expect("n1 comes up");
+    }
+
     /// Of the data directory.
     fn hashes(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let files = files_below(&self.lab.node_dir("n1").join("data")).into_iter();
-        // A lease is taken while keys are restored; it lies beside the data, and is let go.
         files.map(|path| (path.clone(), std::fs::read(&path).unwrap_or_default())).collect()
     }
 
@@ -124,7 +132,7 @@ impl Drills {
             let kept = files_below(dir).into_iter().any(|one| std::fs::read(one).is_ok_and(|is| is == *was));
             assert!(kept, "{kind}: {} was overwritten\n{restored}", path.display());
         }
-        self.lab.lab(&["start", "n1"]).exits(0);
+        self.start();
         assert_eq!(self.sums(), self.sums, "{kind}");
         self.lab.kill_node("n1");
     }
@@ -167,9 +175,11 @@ fn lost_keys_are_named_and_brought_back_with_every_row() {
     drills.play("key_file_damaged", |drills| Drills::write(&drills.key_file, &drills.keys[0][..70]));
     drills.play("wrong_keys", |drills| Drills::write(&drills.key_file, &second));
     drills.play("key_missing", |drills| {
+        // Stopped in good order, so that no recovery needs key 2. Then it starts, and advises what would destroy the table.
+        drills.start();
+        drills.lab.lab(&["stop", "n1"]).exits(0);
         Drills::write(&drills.key_file, &older);
-        // It starts, and advises what would destroy the table.
-        drills.lab.lab(&["start", "n1"]).exits(0);
+        drills.start();
         let read = drills.lab.sql("n1").expect("it answers").query("SELECT COUNT(*) FROM rest.two");
         assert!(read.is_err_and(|error| error.to_string().contains("drop the table")));
         let said = drills.diagnosis(1);
@@ -179,7 +189,8 @@ fn lost_keys_are_named_and_brought_back_with_every_row() {
 
     drills.lab.now("keys of the same ids that are others, and no escrow");
     Drills::write(&drills.key_file, &wrong);
-    let escrow = drills.lab.home().join("operator/escrow");
+    let line = listed.lines().find_map(|line| line.split_once(".age  SHA-256 ")).expect("its place is told");
+    let escrow = Path::new(line.0).parent().expect("a directory").to_owned();
     let away = escrow.with_file_name("away");
     std::fs::rename(&escrow, &away).expect("the escrow is there");
     let said = drills.diagnosis(1);
@@ -191,6 +202,86 @@ fn lost_keys_are_named_and_brought_back_with_every_row() {
     std::fs::rename(&away, &escrow).expect("it is back");
     drills.lab.run(&["keys", "restore", "n1"]).exits(0);
     drills.has_first_keys();
-    drills.lab.lab(&["start", "n1"]).exits(0);
+    drills.start();
     assert_eq!(drills.sums(), drills.sums);
+}
+
+/// Kinds of what is wrong, as `sealion diagnose` says without an inventory.
+fn kinds_of(datadir: &Path, ring: &Path, log: &Path, code: i32) -> Vec<String> {
+    let said = Command::new(sealion())
+        .args(["diagnose", "--format", "json", "--datadir"])
+        .arg(datadir)
+        .arg("--key-file")
+        .arg(ring)
+        .arg("--error-log")
+        .arg(log)
+        .output()
+        .expect("it runs");
+    let whole: Value = serde_json::from_slice(&said.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&said.stderr)));
+    assert_eq!(said.status.code(), Some(code), "{whole:#}");
+    let problems = whole["problems"].as_array().expect("a list").iter();
+    problems.map(|one| one["kind"].as_str().expect("text").to_owned()).collect()
+}
+
+#[test]
+fn lost_keyrings_of_mysql_are_named_from_the_files() {
+    need_servers();
+    let _alone = lab_slot();
+    let home = short_dir();
+    let cache = with_keyring(home.path());
+    let dir = home.path().join("s");
+    let options = ["--mysqlx=OFF", "--innodb-buffer-pool-size=16M", "--innodb-redo-log-capacity=32M"];
+    let server = Alone::start("mysql-9.7", &dir, &cache, &options.map(str::to_owned));
+    let ring = home.path().join("keyring/keys");
+    server.run(&[
+        "CREATE DATABASE d",
+        "CREATE TABLE d.t (a INT PRIMARY KEY, b VARCHAR(250)) ENCRYPTION='Y'",
+        "INSERT INTO d.t VALUES (1, 'one')",
+    ]);
+    let before_rotation = std::fs::read(&ring).expect("the component has made it");
+    server.run(&["ALTER TABLESPACE mysql ENCRYPTION='Y'", "ALTER INSTANCE ROTATE INNODB MASTER KEY"]);
+    let (data, log) = (server.data(), dir.join("log"));
+    // In good order, so that page 0 of each file is written.
+    drop(server);
+    let right = std::fs::read(&ring).expect("it is there");
+    let check = |bytes: Option<&[u8]>, code, kinds: &[&str]| {
+        match bytes {
+            Some(bytes) => std::fs::write(&ring, bytes).expect("it is written"),
+            None => std::fs::remove_file(&ring).expect("it was there"),
+        }
+        let mut found = kinds_of(&data, &ring, &log, code);
+        found.dedup();
+        assert_eq!(found, kinds);
+    };
+    check(Some(&right), 0, &[]);
+    check(None, 1, &["key_file_missing"]);
+    check(Some(&before_rotation), 1, &["older_keys"]);
+    check(Some(&right[..right.len() / 2]), 1, &["key_file_damaged"]);
+    let text = String::from_utf8(right.clone()).expect("JSON");
+    let uuid = text.split("INNODBKey-").nth(1).and_then(|rest| rest.get(..36)).expect("a key of InnoDB");
+    let other = text.replace(uuid, "11111111-2222-3333-4444-555555555555");
+    check(Some(other.as_bytes()), 1, &["other_server"]);
+    let newest: Value = serde_json::from_str(&text).expect("JSON");
+    let keys = newest["elements"].as_array().expect("a list").iter().filter_map(|one| one["data"].as_str());
+    let wrong = keys.fold(text.clone(), |text, key| text.replace(key, &"AB".repeat(key.len() / 2)));
+    check(Some(wrong.as_bytes()), 1, &["wrong_keys"]);
+
+    // The server itself makes an empty one where it finds none, and does not say that it has.
+    std::fs::remove_file(&ring).expect("it was there");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/start-server.sh");
+    let ended = Command::new("bash")
+        .arg(script)
+        .arg("mysql-9.7")
+        .arg(&dir)
+        .args(["3306", "--skip-networking", "--mysqlx=OFF"])
+        .env("SEALION_CACHE", &cache)
+        .stdin(Stdio::null())
+        .status()
+        .expect("it runs");
+    assert!(!ended.success(), "without its keys it does not start");
+    assert_eq!(std::fs::read(&ring).expect("it has made one").len(), 31);
+    let mut found = kinds_of(&data, &ring, &log, 1);
+    found.dedup();
+    assert_eq!(found, ["keyring_empty"]);
 }
