@@ -10,6 +10,9 @@ use site::{Cluster, OpsError};
 use crate::options::Global;
 use crate::show;
 
+/// So many tables are named; -v names all.
+const NAMED_MAX: usize = 8;
+
 #[derive(Debug, Subcommand)]
 pub enum KeysCommand {
     /// List the copies in the escrow, and whether they open
@@ -178,13 +181,14 @@ fn drill(global: &Global, args: &DrillArgs) -> Result<u8, OpsError> {
     for dir in &done.swept {
         show::out(&format!("removed {}, which an earlier drill has left", dir.display()));
     }
+    let named_max = if global.verbose > 0 { usize::MAX } else { NAMED_MAX };
     let from = match done.source {
         Source::Backup => "a backup of the running server",
         Source::Files => "the files of the server, which is down",
     };
     show::out(&format!("copy {} on {from}", done.entry));
-    show::out(&show::wrapped("  a row was read of: ", &listed(&done.with_rows)));
-    show::out(&show::wrapped("  opened, no row:    ", &listed(&done.empty)));
+    show::out(&show::wrapped("  a row was read of: ", &listed(&done.with_rows, named_max)));
+    show::out(&show::wrapped("  opened, no row:    ", &listed(&done.empty, named_max)));
     for path in &done.unnamed {
         show::out(&show::wrapped("  not read: ", &format!("{path}: of which table it is cannot be told")));
     }
@@ -205,9 +209,9 @@ fn drill(global: &Global, args: &DrillArgs) -> Result<u8, OpsError> {
     Ok(0)
 }
 
-fn listed(tables: &[String]) -> String {
+fn listed(tables: &[String], named_max: usize) -> String {
     match tables.len() {
         0 => "none".into(),
-        count => format!("{count} ({})", model::link::some_of(tables, 8)),
+        count => format!("{count} ({})", model::link::some_of(tables, named_max)),
     }
 }

@@ -102,7 +102,7 @@ pub enum Command {
     Undo(change::resume::UndoArgs),
     /// Say why a server or a table does not open, as far as keys of data at rest are the cause
     Diagnose(diagnose::DiagnoseArgs),
-    /// List, and restore, the copies of the keys of data at rest
+    /// Copies of the keys of data at rest: list them, restore them, prove them
     #[command(subcommand)]
     Keys(keys::KeysCommand),
     /// Close an unfinished change as it is, and print what is left in which state

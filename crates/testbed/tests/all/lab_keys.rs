@@ -204,6 +204,33 @@ fn lost_keys_are_named_and_brought_back_with_every_row() {
     drills.has_first_keys();
     drills.start();
     assert_eq!(drills.sums(), drills.sums);
+
+    drills.lab.now("the escrow alone, on a backup of the running server");
+    let copies = drills.lab.home().join("copies");
+    std::fs::create_dir(&copies).expect("it is made");
+    let dir = copies.display().to_string();
+    let drill = |code| drills.lab.run(&["-v", "keys", "drill", "n1", "--dir", &dir]).exits(code).stdout;
+    let is_whole = |said: &str| {
+        for table in TABLES {
+            let rows = said.split("opened, no row").next().unwrap_or_default();
+            assert!(rows.contains(&format!("rest.{table}")), "{table}\n{said}");
+        }
+        assert_eq!(files_below(&copies), Vec::<PathBuf>::new());
+    };
+    is_whole(&drill(0));
+    drills.lab.now("the same on files, where the node has no keys any more");
+    drills.lab.lab(&["stop", "n1"]).exits(0);
+    remove(&drills.key_file);
+    remove(&drills.pass_file);
+    is_whole(&drill(0));
+    // The control: a table that cannot be read is not passed over.
+    let table = drills.lab.node_dir("n1").join("data/rest/two.ibd");
+    let whole = std::fs::read(&table).expect("it is there");
+    let mut damaged = whole.clone();
+    damaged[3 * 16_384 + 100] ^= 1;
+    std::fs::write(&table, damaged).expect("it is written");
+    assert!(drill(1).contains("FAILED"));
+    std::fs::write(&table, whole).expect("it is written");
 }
 
 /// Kinds of what is wrong, as `sealion diagnose` says without an inventory.
