@@ -60,6 +60,8 @@ complete -c sealion -n "__fish_sealion_needs_command" -f -a "trust" -d 'Use cert
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "join" -d 'Make a new server a member of an encrypted Galera cluster'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "resume" -d 'Finish a change that was interrupted'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "undo" -d 'Revert the newest change'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "diagnose" -d 'Say why a server or a table does not open, as far as keys of data at rest are the cause'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "keys" -d 'Copies of the keys of data at rest: list them, restore them, prove them'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
@@ -505,6 +507,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leave -d 'With 
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l profile -d 'With clients: versions of TLS and cipher suites that servers take: modern, intermediate' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l format -d 'Output format' -r -f -a "table\t''
 json\t''
@@ -520,6 +524,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-shut-out
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l replace-data -d 'Replace the data of the new server, although it holds schemas of users'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -533,6 +538,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leave -d 'With
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l stop-after -d 'Stop after this step; sealion resume continues' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l pause-file -d 'Begin no step while this file exists' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l window -d 'Change servers only at these times of the day' -r
@@ -548,6 +555,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-shut-ou
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l replace-data -d 'Replace the data of the new server, although it holds schemas of users'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l take-over -d 'Continue although another sealion holds the lease'
@@ -562,6 +570,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leave -d 'Wit
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l stop-after -d 'Stop after this step; sealion resume continues' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l pause-file -d 'Begin no step while this file exists' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l window -d 'Change servers only at these times of the day' -r
@@ -578,6 +588,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-shut-o
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -591,6 +602,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leave -d 'Wi
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l stop-after -d 'Stop after this step; sealion resume continues' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l pause-file -d 'Begin no step while this file exists' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l window -d 'Change servers only at these times of the day' -r
@@ -606,6 +619,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-shut-
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -619,6 +633,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leave -d 'Wit
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l stop-after -d 'Stop after this step; sealion resume continues' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l pause-file -d 'Begin no step while this file exists' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l window -d 'Change servers only at these times of the day' -r
@@ -634,6 +650,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-shut-o
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -717,6 +734,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand join" -l leave -d 'With 
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand join" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand join" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand join" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l stop-after -d 'Stop after this step; sealion resume continues' -r
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l pause-file -d 'Begin no step while this file exists' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l window -d 'Change servers only at these times of the day' -r
@@ -732,6 +751,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-shut-out
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand join" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l replace-data -d 'Replace the data of the new server, although it holds schemas of users'
@@ -746,6 +766,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leave -d 'Wit
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l stop-after -d 'Stop after this step; sealion resume continues' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l pause-file -d 'Begin no step while this file exists' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l window -d 'Change servers only at these times of the day' -r
@@ -761,6 +783,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-shut-o
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -786,6 +809,105 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unproven
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l datadir -d 'Data directory, where there is no inventory' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l error-log -d 'Error log; default: as the inventory or the option files say' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l key-file -d 'Key file, or keyring of MySQL; default: as the option files say' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l key-file-pass -d 'File with the passphrase of the key file; default: as the option files say' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600), which seals the escrow' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -f -a "list" -d 'List the copies in the escrow, and whether they open'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -f -a "restore" -d 'Put key file and pass file of a node back, as the escrow has them'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -f -a "drill" -d 'Prove that the escrow alone opens a copy of the data'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600), which seals the escrow' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -l entry -d 'Copy of the escrow; default: the newest one whose keys open the data files' -r
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600), which seals the escrow' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l entry -d 'Copy of the escrow; default: the newest one whose keys open the data files' -r
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l dir -d 'Directory for the copy; default: that of temporary files' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600), which seals the escrow' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the copies in the escrow, and whether they open'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from help" -f -a "restore" -d 'Put key file and pass file of a node back, as the escrow has them'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from help" -f -a "drill" -d 'Prove that the escrow alone opens a copy of the data'
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
@@ -1948,39 +2070,41 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand man" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "demo" -d 'Start a Galera cluster in cleartext, enable TLS under load, prove it, and write a report'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "audit" -d 'Audit servers from inside: settings, sessions, accounts, replication'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "watch" -d 'Check again and again; report to Prometheus what is plain, unknown, or ends soon'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "watch-clients" -d 'Watch for a while who uses the servers, and who in cleartext'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "web" -d 'Show what `sealion watch` keeps, in a browser on this machine'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "plan" -d 'Show what a change would do; changes nothing'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "enable" -d 'Enable TLS on running servers, one after the other'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "disable" -d 'Disable TLS on running servers, one after the other'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "rotate" -d 'Replace certificates and keys of running servers, and the CA'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "trust" -d 'Use certificates of another CA than the cluster\'s own: request and import them'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "join" -d 'Make a new server a member of an encrypted Galera cluster'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "resume" -d 'Finish a change that was interrupted'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "undo" -d 'Revert the newest change'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "send" -d 'Copy a directory to another host, over several encrypted connections'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "receive" -d 'Wait for a directory from `sealion send`, and write it'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "xbstream" -d 'Extract, list or write backup streams of mariabackup and XtraBackup'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "share" -d 'Share a table in an encrypted archive, until a date, through proxies that see nothing'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "lab" -d 'Run real servers on loopback'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "report" -d 'List saved runs, or show a report.json'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "config" -d 'Print effective options, or draft an inventory'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "grants" -d 'Print the privileges that a command needs: GRANT statements and lines for sudoers'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "explain" -d 'Explain a rule: what it means, why it matters, how to fix it'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "completions" -d 'Print shell completions'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "demo" -d 'Start a Galera cluster in cleartext, enable TLS under load, prove it, and write a report'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "audit" -d 'Audit servers from inside: settings, sessions, accounts, replication'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "watch" -d 'Check again and again; report to Prometheus what is plain, unknown, or ends soon'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "watch-clients" -d 'Watch for a while who uses the servers, and who in cleartext'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "web" -d 'Show what `sealion watch` keeps, in a browser on this machine'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "plan" -d 'Show what a change would do; changes nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "enable" -d 'Enable TLS on running servers, one after the other'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "disable" -d 'Disable TLS on running servers, one after the other'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "rotate" -d 'Replace certificates and keys of running servers, and the CA'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "trust" -d 'Use certificates of another CA than the cluster\'s own: request and import them'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "join" -d 'Make a new server a member of an encrypted Galera cluster'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "resume" -d 'Finish a change that was interrupted'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "undo" -d 'Revert the newest change'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "diagnose" -d 'Say why a server or a table does not open, as far as keys of data at rest are the cause'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "keys" -d 'Copies of the keys of data at rest: list them, restore them, prove them'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "send" -d 'Copy a directory to another host, over several encrypted connections'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "receive" -d 'Wait for a directory from `sealion send`, and write it'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "xbstream" -d 'Extract, list or write backup streams of mariabackup and XtraBackup'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "share" -d 'Share a table in an encrypted archive, until a date, through proxies that see nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "lab" -d 'Run real servers on loopback'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "report" -d 'List saved runs, or show a report.json'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "config" -d 'Print effective options, or draft an inventory'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "grants" -d 'Print the privileges that a command needs: GRANT statements and lines for sudoers'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "explain" -d 'Explain a rule: what it means, why it matters, how to fix it'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "completions" -d 'Print shell completions'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "client" -d 'Test one client against man-in-the-middle attacks, using a rogue server'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "clients" -d 'Test database drivers and tools, in every TLS mode they have'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "config" -d 'Check the database connections in application settings'
@@ -1994,6 +2118,9 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "import" -d 'Take the certificates that a CA has made of these requests'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "client" -d 'Make a key and a certificate for an application'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "revoke" -d 'Revoke an application\'s certificate'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from keys" -f -a "list" -d 'List the copies in the escrow, and whether they open'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from keys" -f -a "restore" -d 'Put key file and pass file of a node back, as the escrow has them'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from keys" -f -a "drill" -d 'Prove that the escrow alone opens a copy of the data'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "list" -d 'List the workloads and the experiments'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "prepare" -d 'Create and fill the tables of the workloads, in a schema of their own'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "load" -d 'Measure one workload once'
