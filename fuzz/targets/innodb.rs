@@ -1,7 +1,7 @@
 //! Pages of tablespaces and of doublewrite buffers, as a data directory of anybody's may hold them.
 #![no_main]
 
-use formats::innodb::page::{Page, copy, judge};
+use formats::innodb::page::{Page, ciphertext, copy, judge};
 use formats::innodb::space::SpaceHeader;
 use formats::innodb::{Family, PAGE_BYTES_MAX, PAGE_BYTES_MIN, redo};
 use libfuzzer_sys::fuzz_target;
@@ -15,6 +15,8 @@ fuzz_target!(|bytes: &[u8]| {
         assert!((PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(&header.page_bytes));
         for (number, page) in (0..).zip(bytes.chunks(header.page_bytes)) {
             let said = judge(&header, number, page);
+            let is_encrypted = matches!(said, Page::Encrypted { .. });
+            assert!(is_encrypted || ciphertext(&header, number, page).is_none());
             assert_eq!(said == Page::Zero, page.len() == header.page_bytes && page.iter().all(|byte| *byte == 0));
         }
     }

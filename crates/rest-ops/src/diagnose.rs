@@ -123,6 +123,12 @@ fn places(spec: &NodeSpec, effective: &Effective, given: &Places) -> Places {
     }
 }
 
+/// What opens the key file, where it stands in the option file itself.
+fn inline_pass(effective: &Effective) -> Option<SecretSlice<u8>> {
+    let value = value(effective, "file_key_management_filekey").map(Zeroizing::new)?;
+    (!value.starts_with("FILE:")).then(|| value.as_bytes().to_vec().into())
+}
+
 /// Names of plugins that get their keys from elsewhere.
 const OTHER_PLUGINS: &[&str] = &["hashicorp_key_management", "aws_key_management"];
 
@@ -184,7 +190,11 @@ fn diagnose(
     let pass_file = places.pass_file.as_deref().map(|path| read(path, owner));
     let bytes_of = |file: &Option<Kept>| file.as_ref().and_then(|file| file.bytes.clone());
     let (key_bytes, pass_bytes) = (bytes_of(&key_file), bytes_of(&pass_file));
-    let keys = key_bytes.as_ref().and_then(|bytes| opened(&needs, bytes, pass_file.as_ref()));
+    let inline = effective.and_then(inline_pass);
+    let keys = key_bytes.as_ref().and_then(|bytes| match (&inline, &pass_file) {
+        (Some(pass), None) => Some(material::mariadb(bytes.expose_secret(), Some(pass.expose_secret()))),
+        _ => opened(&needs, bytes, pass_file.as_ref()),
+    });
     let mut copy_rows = Vec::new();
     let mut copy_looks = Vec::new();
     match escrow {

@@ -157,15 +157,14 @@ pub fn drill(
     let io = |error: io::Error| cannot(error.to_string(), "name another directory with --dir");
     let place = Place::new(&parent).map_err(io)?;
     place.write_keys(&set, &effective).map_err(io)?;
-    match (source, backup) {
-        (Source::Backup, Some(backup)) => {
-            say("copying the data by mariadb-backup".into());
-            place.backup(&backup, cluster, spec).map_err(|why| cannot(why, "what it says stands above"))?;
-        }
-        _ => {
-            say("copying the data files".into());
-            copy_below(&datadir, &place.data()).map_err(io)?;
-        }
+    if let (Source::Backup, Some(backup)) = (source, backup) {
+        say("copying the data by mariadb-backup".into());
+        place
+            .backup(&backup, cluster, spec)
+            .map_err(|why| cannot(why, "see what it says; then the same command"))?;
+    } else {
+        say("copying the data files".into());
+        copy_below(&datadir, &place.data()).map_err(io)?;
     }
     say("opening the copy with the keys of the escrow".into());
     let mut drilled =
@@ -268,7 +267,10 @@ impl Drop for Held {
 }
 
 /// It reads to the end of its standard input, which comes when sealion ends. What it starts has another one.
-const HOLD: &str = r#"dir=$1; shift
+///
+/// A signal that a terminal sends to all of its programs must not end it before that.
+const HOLD: &str = r#"trap '' INT TERM HUP QUIT
+dir=$1; shift
 "$@" </dev/null >"$dir/log" 2>&1 &
 server=$!
 cat >/dev/null
@@ -358,10 +360,10 @@ impl Place {
             let key = line.split('=').next().unwrap_or_default().trim().replace('-', "_");
             match key.as_str() {
                 "file_key_management_filename" => {
-                    ours += &format!("{key}={}\n", self.dir.join(KEY_FILE).display())
+                    ours += &format!("{key}={}\n", self.dir.join(KEY_FILE).display());
                 }
                 "file_key_management_filekey" => {
-                    ours += &format!("{key}=FILE:{}\n", self.dir.join(PASS_FILE).display())
+                    ours += &format!("{key}=FILE:{}\n", self.dir.join(PASS_FILE).display());
                 }
                 _ => {
                     ours += line;

@@ -252,13 +252,13 @@ pub fn judge(seen: &Seen<'_>) -> Diagnosis {
             space.first_damaged.unwrap_or(0)
         ));
     }
-    let best = seen.copies.iter().filter_map(|copy| {
+    let mut best = seen.copies.iter().filter_map(|copy| {
         let (opened, tried) = opened_by(seen.needs, &copy.keys);
         (opened > 0 && opened == tried).then_some(copy.name.as_str())
     });
     let remedy = Remedy {
         node: seen.node,
-        copy: best.last(),
+        copy: best.next_back(),
         key_file: seen.key_file.as_ref().map(|file| file.path.as_path()),
         has_copies: !seen.copies.is_empty(),
     };
@@ -565,8 +565,8 @@ mod tests {
         }
     }
 
-    fn there(path: &str) -> Option<FileLook> {
-        Some(FileLook { path: path.into(), state: FileState::There })
+    fn there(path: &str) -> FileLook {
+        FileLook { path: path.into(), state: FileState::There }
     }
 
     fn seen<'a>(needs: &'a Needs, keys: Option<&'a Result<Keys, NoKeys>>) -> Seen<'a> {
@@ -576,8 +576,8 @@ mod tests {
             needs,
             node: Some("n1"),
             options: (!is_mysql).then_some(options),
-            key_file: there("/k"),
-            pass_file: if is_mysql { None } else { there("/p") },
+            key_file: Some(there("/k")),
+            pass_file: if is_mysql { None } else { Some(there("/p")) },
             keys,
             copies: &[],
             log: &[],

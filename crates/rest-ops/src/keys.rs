@@ -129,6 +129,29 @@ pub fn restore(
             "sealion diagnose says which copy opens them",
         );
     }
+    let dir = keys::dir(spec);
+    let effective = node.effective().map_err(|error| {
+        OpsError::cannot_look(
+            format!("the option files of {name} cannot be read"),
+            error,
+            "check them, then the same command",
+        )
+    })?;
+    for (key, file, prefix) in
+        [("file_key_management_filename", KEY_FILE, ""), ("file_key_management_filekey", PASS_FILE, "FILE:")]
+    {
+        let ours = format!("{prefix}{}", dir.join(file).display());
+        let named = effective.effective(key).and_then(|setting| setting.value.as_ref());
+        if named.is_some_and(|named| *named != ours) {
+            // Its value may be the passphrase itself.
+            return refused(
+                format!(
+                    "{key} in its option file is not {ours}, so the server would not read what is put back"
+                ),
+                &format!("set {key}={ours}, then the same command"),
+            );
+        }
+    }
     let is_running = match node.view() {
         Ok(_) => true,
         Err(NodeError::Down { .. }) => false,
@@ -152,7 +175,6 @@ pub fn restore(
             "set datadir in its option file",
         );
     };
-    let dir = keys::dir(spec);
     let host = node.write_host();
     let failed = |error: &dyn std::fmt::Display| {
         OpsError::cannot_look(

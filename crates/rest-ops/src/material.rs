@@ -19,7 +19,7 @@ pub struct Keys(BTreeMap<String, SecretSlice<u8>>);
 
 impl Keys {
     pub fn get(&self, name: &str) -> Option<&[u8]> {
-        self.0.get(name).map(|key| key.expose_secret())
+        self.0.get(name).map(ExposeSecret::expose_secret)
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -72,7 +72,7 @@ pub fn mariadb(bytes: &[u8], pass: Option<&[u8]>) -> Result<Keys, NoKeys> {
     let (Some(salt), Some(sealed)) = (rest.get(..SALT_BYTES), rest.get(SALT_BYTES..)) else {
         return Err(NoKeys::Damaged("it ends within its header".into()));
     };
-    if sealed.is_empty() || sealed.len() % BLOCK_BYTES != 0 {
+    if sealed.is_empty() || !sealed.len().is_multiple_of(BLOCK_BYTES) {
         return Err(NoKeys::Damaged(format!(
             "{} bytes are no whole number of blocks: it was cut off",
             bytes.len()
@@ -139,7 +139,7 @@ pub fn keyring(bytes: &[u8]) -> Result<Keys, NoKeys> {
 }
 
 fn unhex(text: &str) -> Option<SecretSlice<u8>> {
-    if text.len() % 2 != 0 {
+    if !text.len().is_multiple_of(2) {
         return None;
     }
     let pairs = text.as_bytes().chunks_exact(2);

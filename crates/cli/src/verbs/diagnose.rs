@@ -21,8 +21,8 @@ Run it on the server's machine. With --datadir, no inventory is needed; the key 
 
 Examples:
   sealion diagnose db1
-  sealion diagnose --datadir /var/lib/mysql --key-file /etc/mysql/keys.enc --key-file-pass /etc/mysql/keys.pass
-  sealion diagnose --datadir /var/lib/mysql --key-file /var/lib/mysql-keyring/keyring --error-log /var/log/mysqld.log
+  sealion diagnose --datadir /var/lib/mysql --key-file /etc/keys.enc --key-file-pass /etc/keys.pass
+  sealion diagnose --datadir /var/lib/mysql --key-file /var/lib/mysql-keyring/keyring
 
 Exit codes: 0 no problem with keys, 1 a problem is named, 3 could not tell."
 )]
