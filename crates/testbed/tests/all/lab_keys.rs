@@ -307,7 +307,8 @@ fn lost_keyrings_of_mysql_are_named_from_the_files() {
         .status()
         .expect("it runs");
     assert!(!ended.success(), "without its keys it does not start");
-    assert_eq!(std::fs::read(&ring).expect("it has made one").len(), 31);
+    // Nothing stands in it, or a list without a key, which has 31 bytes.
+    assert!(std::fs::read(&ring).expect("it has made one").len() <= 31);
     let mut found = kinds_of(&data, &ring, &log, 1);
     found.dedup();
     assert_eq!(found, ["keyring_empty"]);
