@@ -72,12 +72,15 @@ pub struct DataDirectory {
     pub artefacts: Vec<Artefact>,
     /// Of files that are read page by page.
     pub read_bytes: u64,
+    /// Of the same files: holes, whose zeros need no reading.
+    pub hole_bytes: u64,
 }
 
 /// How far a look is, for whoever shows it.
 #[derive(Debug, Default)]
 pub struct Progress {
     read_bytes: AtomicU64,
+    hole_bytes: AtomicU64,
     all_bytes: AtomicU64,
 }
 
@@ -85,9 +88,14 @@ impl Progress {
     pub fn read_bytes(&self) -> u64 {
         self.read_bytes.load(Ordering::Relaxed)
     }
-    /// What is to be read page by page: of other files the head is enough. Zero until all heads are read.
+    /// What was not read, because it lies in a hole of a file.
+    pub fn hole_bytes(&self) -> u64 {
+        self.hole_bytes.load(Ordering::Relaxed)
+    }
+    /// What is to be read page by page, without the holes that were found so far: of other files the head is enough.
+    /// Zero until all heads are read.
     pub fn all_bytes(&self) -> u64 {
-        self.all_bytes.load(Ordering::Relaxed)
+        self.all_bytes.load(Ordering::Relaxed).saturating_sub(self.hole_bytes())
     }
 }
 
@@ -103,5 +111,12 @@ pub fn look(root: &Path, progress: &Progress) -> Result<DataDirectory, DiskError
     let family = walk::family(&found);
     let server_uuid = walk::server_uuid(&root);
     let artefacts = pages::read_all(found, family, progress);
-    Ok(DataDirectory { root, family, server_uuid, artefacts, read_bytes: progress.read_bytes() })
+    Ok(DataDirectory {
+        root,
+        family,
+        server_uuid,
+        artefacts,
+        read_bytes: progress.read_bytes(),
+        hole_bytes: progress.hole_bytes(),
+    })
 }

@@ -48,10 +48,23 @@ impl Tally {
         }
     }
 
+    /// The same for one page of millions: nothing is allocated for a reason that is known.
+    fn unknown_page(&mut self, why: &'static str) {
+        match self.whys.get_mut(why) {
+            Some(count) => {
+                *count += 1;
+                self.unknown += 1;
+            }
+            None => self.unknown(why, 1),
+        }
+    }
+
     pub fn encrypted(&mut self, key: KeyUse) {
         self.encrypted += 1;
-        if self.keys.contains_key(&key) || self.keys.len() < KEYS_MAX {
-            *self.keys.entry(key).or_default() += 1;
+        if let Some(count) = self.keys.get_mut(&key) {
+            *count += 1;
+        } else if self.keys.len() < KEYS_MAX {
+            self.keys.insert(key, 1);
         } else {
             self.unknown("more key versions than a file can have", 1);
         }
@@ -63,7 +76,7 @@ impl Tally {
             Page::Plain { .. } => self.plain += 1,
             Page::Encrypted { key_version } => self.encrypted(KeyUse { id: key_id, version: key_version }),
             Page::Never => self.never += 1,
-            Page::Unknown(why) => self.unknown(why, 1),
+            Page::Unknown(why) => self.unknown_page(why),
         }
     }
 
@@ -74,7 +87,7 @@ impl Tally {
             aria::Page::Encrypted { key_version } => {
                 self.encrypted(KeyUse { id: None, version: Some(key_version) });
             }
-            aria::Page::Unknown(why) => self.unknown(why, 1),
+            aria::Page::Unknown(why) => self.unknown_page(why),
         }
     }
 
@@ -83,7 +96,7 @@ impl Tally {
             Block::Zero => self.zero += 1,
             Block::Plain => self.plain += 1,
             Block::Encrypted => self.encrypted(KeyUse { id: key_id, version: None }),
-            Block::Unknown(why) => self.unknown(why, 1),
+            Block::Unknown(why) => self.unknown_page(why),
         }
     }
 

@@ -101,6 +101,7 @@ fn report(
             .into()
         }),
         read_bytes: seen.read_bytes,
+        hole_bytes: seen.hole_bytes,
         server,
         counts,
         artefacts,
@@ -257,6 +258,7 @@ mod tests {
                 server_uuid: None,
                 artefacts,
                 read_bytes: 0,
+                hole_bytes: 0,
             };
             report(&seen, RestServerRow::default(), None)
         };

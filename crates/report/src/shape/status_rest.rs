@@ -17,6 +17,8 @@ pub struct StatusRestReport {
     /// `mariadb`, `mysql`; `null` where the files tell neither.
     pub family: Option<String>,
     pub read_bytes: u64,
+    /// Holes in sparse files, whose zeros need no reading.
+    pub hole_bytes: u64,
     pub server: RestServerRow,
     pub counts: RestCountsRow,
     pub artefacts: Vec<RestArtefactRow>,

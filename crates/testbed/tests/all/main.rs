@@ -62,6 +62,7 @@ mod prove_tour;
 mod proxy_sim;
 mod refusals_sim;
 mod replicas_sim;
+mod rest_sparse;
 mod retries_sim;
 mod rollover_sim;
 mod sim_behaviours;

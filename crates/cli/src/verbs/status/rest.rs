@@ -106,9 +106,13 @@ fn print(report: &StatusRestReport, named_max: usize) {
     };
     println!("{} {}", show::bold("data directory"), report.datadir);
     println!(
-        "  server   {family}   files {}   pages read {}",
+        "  server   {family}   files {}   pages read {}{}",
         report.artefacts.len(),
-        show::size(report.read_bytes)
+        show::size(report.read_bytes),
+        match report.hole_bytes {
+            0 => String::new(),
+            bytes => format!("   in holes {}", show::size(bytes)),
+        }
     );
     println!("{}", show::wrapped("  SQL      ", &asked(report)));
     let mut rows = Vec::new();
