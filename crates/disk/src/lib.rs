@@ -7,6 +7,7 @@
 
 pub mod kind;
 mod pages;
+mod places;
 pub mod tally;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -20,6 +21,7 @@ pub use formats::innodb::Family;
 use thiserror::Error;
 
 pub use kind::Kind;
+pub use places::{Elsewhere, Place, Takes};
 pub use tally::{KeyUse, Tally, Verdict};
 
 #[derive(Debug, Error)]
@@ -46,8 +48,10 @@ pub enum Unit {
 /// One file of the directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artefact {
-    /// Below the data directory, printable.
+    /// Below the data directory, or absolute, printable.
     pub path: String,
+    /// What names it, if it is not in the data directory.
+    pub named_by: Option<String>,
     pub kind: Kind,
     pub bytes: u64,
     pub unit: Unit,
@@ -105,10 +109,28 @@ impl Progress {
 /// The directory itself cannot be listed, or it is none of a server. Whatever stands in it and cannot be read is an
 /// artefact whose verdict is unknown.
 pub fn look(root: &Path, progress: &Progress) -> Result<DataDirectory, DiskError> {
+    look_also(root, &Elsewhere::default(), progress)
+}
+
+/// Of MySQL, from the `auto.cnf` of a data directory.
+pub fn server_uuid(root: &Path) -> Option<String> {
+    walk::server_uuid(root)
+}
+
+/// The same, and what its server keeps elsewhere: artefacts behind those of the directory.
+///
+/// # Errors
+/// As [`look`].
+pub fn look_also(
+    root: &Path,
+    elsewhere: &Elsewhere,
+    progress: &Progress,
+) -> Result<DataDirectory, DiskError> {
     let unreadable = |why| DiskError::Unreadable { path: root.to_owned(), why };
     let root = root.canonicalize().map_err(unreadable)?;
-    let found = walk::walk(&root)?;
+    let mut found = walk::walk(&root)?;
     let family = walk::family(&found);
+    found.extend(places::walk(&root, elsewhere));
     let server_uuid = walk::server_uuid(&root);
     let artefacts = pages::read_all(found, family, progress);
     Ok(DataDirectory {

@@ -15,7 +15,7 @@ use formats::innodb::page::{self, Page};
 use formats::innodb::redo::{self, Block, Redo};
 use formats::innodb::space::{Crypt, NotASpace, SpaceHeader, TRX_SYS_PAGE, Wish};
 use formats::innodb::{Family, PAGE_BYTES_MAX};
-use formats::{aria, binlog};
+use formats::{aria, binlog, noise};
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
 use holes::Holes;
@@ -38,6 +38,8 @@ const AGAIN_AFTER: Duration = Duration::from_millis(10);
 const WAITED_FOR_MAX: u32 = 64;
 /// A tablespace whose first page was not written yet says no page size; any would do to see that all of it is zero.
 const PAGE_BYTES_GUESSED: usize = 16_384;
+/// Of a temporary file: as short as a server writes, since what lies side by side may be of different kinds.
+const STRETCH_BYTES: usize = 4096;
 const TOO_MANY_PAGES: &str = "no tablespace has so many pages";
 
 /// How the rest of a file is read.
@@ -57,6 +59,8 @@ enum Pages {
     Redo {
         key_id: Option<u32>,
     },
+    /// Of a file that has no header.
+    Stretches,
 }
 
 impl Pages {
@@ -67,6 +71,7 @@ impl Pages {
             Self::Copies { bytes, .. } => *bytes,
             Self::Aria => aria::PAGE_BYTES,
             Self::Redo { .. } => redo::BLOCK_BYTES,
+            Self::Stretches => STRETCH_BYTES,
         }
     }
 
@@ -125,6 +130,10 @@ impl Pages {
                     tally.block(block, *key_id);
                 }
                 is_done
+            }
+            Self::Stretches => {
+                tally.stretch(noise::judge(bytes));
+                true
             }
         }
     }
@@ -228,13 +237,14 @@ pub fn read_all(found: Vec<Found>, family: Option<Family>, progress: &Progress) 
 fn artefact(found: Found, head: Head, family: Option<Family>) -> Artefact {
     let Head { tally, pages, space_id, claim, is_unread, .. } = head;
     let unit = match &pages {
-        Some(pages @ Pages::Redo { .. }) => Unit::Block { bytes: pages.bytes() },
+        Some(pages @ (Pages::Redo { .. } | Pages::Stretches)) => Unit::Block { bytes: pages.bytes() },
         Some(pages) => Unit::Page { bytes: pages.bytes() },
         None => Unit::File,
     };
     Artefact {
         verdict: Verdict::of(&tally, found.kind.is_never_of(family)),
         path: found.path,
+        named_by: found.named_by,
         kind: found.kind,
         bytes: found.bytes,
         unit,
@@ -456,6 +466,10 @@ fn examine(found: &Found, family: Option<Family>, head: &mut Head) -> io::Result
             }
         }
         Kind::Redo => redo_head(found, head)?,
+        Kind::TempFile => {
+            (_, head.identity) = start_of(&found.place, 1)?;
+            head.pages = Some(Pages::Stretches);
+        }
         Kind::Doublewrite => match (family, copies_bytes(&found.path)) {
             (Some(family), Some(bytes)) => {
                 (_, head.identity) = start_of(&found.place, 1)?;
@@ -470,7 +484,8 @@ fn examine(found: &Found, family: Option<Family>, head: &mut Head) -> io::Result
 
 /// `#ib_16384_0.dblwr`
 fn copies_bytes(path: &str) -> Option<usize> {
-    let numbers = path.strip_prefix("#ib_")?.strip_suffix(".dblwr")?;
+    let name = path.rsplit('/').next()?;
+    let numbers = name.strip_prefix("#ib_")?.strip_suffix(".dblwr")?;
     let bytes: usize = numbers.split('_').next()?.parse().ok()?;
     (bytes.is_power_of_two() && (4096..=PAGE_BYTES_MAX).contains(&bytes)).then_some(bytes)
 }

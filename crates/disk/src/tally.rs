@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use formats::aria;
 use formats::innodb::page::Page;
 use formats::innodb::redo::Block;
+use formats::noise::Stretch;
 
 /// Versions of one file that are told apart; more is no file of a server.
 const KEYS_MAX: usize = 64;
@@ -97,6 +98,14 @@ impl Tally {
             Block::Plain => self.plain += 1,
             Block::Encrypted => self.encrypted(KeyUse { id: key_id, version: None }),
             Block::Unknown(why) => self.unknown_page(why),
+        }
+    }
+
+    pub(crate) fn stretch(&mut self, stretch: Stretch) {
+        match stretch {
+            Stretch::Zero => self.zero += 1,
+            Stretch::Plain => self.plain += 1,
+            Stretch::Unknown(why) => self.unknown_page(why),
         }
     }
 

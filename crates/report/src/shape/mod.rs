@@ -71,8 +71,8 @@ pub use sniff::{
 };
 pub use status::{ClusterStatus, NodeStatus, StatusRow};
 pub use status_rest::{
-    AtRest, AtRestRow, RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestServerRow,
-    RestSqlRow, STATUS_REST_SCHEMA_ID, StatusRestReport,
+    AtRest, AtRestRow, RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestPlaceRow,
+    RestServerRow, RestSqlRow, STATUS_REST_SCHEMA_ID, StatusRestReport,
 };
 pub use stream::{STREAM_SCHEMA_ID, StreamReport};
 pub use summary::{LinkRow, Summary};
@@ -86,8 +86,8 @@ pub use watch::{
 };
 pub use watch_clients::{WATCH_CLIENTS_SCHEMA_ID, WatchClientRow, WatchClientsReport};
 pub use words::{
-    LinkKindWord, Outcome, PhaseEnd, RestUnitWord, RestVerdictWord, SeenWord, SeverityWord, StatusOf,
-    StepOutcome, VerdictWord,
+    LinkKindWord, Outcome, PhaseEnd, RestPlaceWord, RestUnitWord, RestVerdictWord, SeenWord, SeverityWord,
+    StatusOf, StepOutcome, VerdictWord,
 };
 
 use crate::ReportError;
