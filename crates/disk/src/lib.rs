@@ -130,6 +130,9 @@ pub fn look_also(
     let root = root.canonicalize().map_err(unreadable)?;
     let mut found = walk::walk(&root)?;
     let family = walk::family(&found);
+    if elsewhere.follows_links {
+        found = places::follow(&root, found);
+    }
     found.extend(places::walk(&root, elsewhere));
     let server_uuid = walk::server_uuid(&root);
     let artefacts = pages::read_all(found, family, progress);

@@ -20,6 +20,9 @@ pub struct Elsewhere {
     pub prefix: Option<PathBuf>,
     /// Why none of the places may be read: whether they are the server's is not known.
     pub unread: Option<String>,
+    /// Links in the data directory lead where the server follows them (`DATA DIRECTORY` of MyISAM and Aria): it runs here
+    /// and sees what we see.
+    pub follows_links: bool,
     /// A process whose open files without a name are read too.
     pub process: Option<i32>,
 }
@@ -70,6 +73,38 @@ pub fn walk(root: &Path, elsewhere: &Elsewhere) -> Vec<Found> {
     if let Some(pid) = elsewhere.process {
         found.extend(open_files(pid));
     }
+    found
+}
+
+/// A link of the data directory, read as what it leads to. One that leads to no file, or back, stays as it is.
+pub fn follow(root: &Path, found: Vec<Found>) -> Vec<Found> {
+    let mut followed = Vec::with_capacity(found.len());
+    for one in found {
+        let target =
+            (one.unread.as_deref() == Some(walk::LINK)).then(|| one.place.canonicalize().ok()).flatten();
+        match target.filter(|target| !target.starts_with(root)) {
+            Some(target) if target.is_dir() => followed.extend(linked_database(one, &target)),
+            Some(target) if target.is_file() => followed.push(linked(&one.path, target)),
+            _ => followed.push(one),
+        }
+    }
+    followed
+}
+
+/// Of a database whose directory is a link.
+fn linked_database(link: Found, target: &Path) -> Vec<Found> {
+    let Ok(entries) = std::fs::read_dir(target) else { return vec![link] };
+    let files = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let mut found: Vec<Found> = files
+        .map(|entry| linked(&format!("{}/{}", link.path, entry.file_name().to_string_lossy()), entry.path()))
+        .collect();
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+fn linked(path: &str, target: PathBuf) -> Found {
+    let mut found = walk::file_at(walk::printable(Path::new(path)), target);
+    found.named_by = Some("a symbolic link".into());
     found
 }
 
@@ -313,6 +348,29 @@ mod tests {
             ..Elsewhere::default()
         };
         assert_eq!(walk(&root, &both).len(), 1);
+    }
+
+    #[test]
+    fn a_link_is_followed_where_the_server_follows_it() {
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().canonicalize().unwrap();
+        let root = dir.join("data");
+        for one in ["data", "volume"] {
+            fs::create_dir(dir.join(one)).unwrap();
+        }
+        fs::write(dir.join("volume/t.MYD"), "rows").unwrap();
+        symlink(dir.join("volume/t.MYD"), root.join("u.MYD")).unwrap();
+        symlink(dir.join("volume"), root.join("d")).unwrap();
+        symlink(dir.join("gone"), root.join("gone.ibd")).unwrap();
+        fs::write(root.join("ibdata1"), "").unwrap();
+        let found = follow(&root, walk::walk(&root).unwrap());
+        let told: Vec<_> =
+            found.iter().map(|one| (one.path.as_str(), one.bytes, one.unread.is_none())).collect();
+        assert_eq!(
+            told,
+            [("d/t.MYD", 4, true), ("gone.ibd", 0, false), ("ibdata1", 0, true), ("u.MYD", 4, true)]
+        );
+        assert_eq!(found[0].kind, Kind::MyIsam);
     }
 
     #[test]

@@ -18,6 +18,9 @@ const DEPTH_MAX: usize = 8;
 const FILES_MAX: usize = 4_000_000;
 const AUTO_CNF_BYTES_MAX: u64 = 4096;
 
+/// Why a symbolic link is not read.
+pub const LINK: &str = "a symbolic link; what it leads to was not read";
+
 /// One file before it is read.
 #[derive(Debug)]
 pub struct Found {
@@ -62,8 +65,7 @@ pub fn walk(root: &Path) -> Result<Vec<Found>, DiskError> {
                 Ok(kind) if kind.is_dir() && depth < DEPTH_MAX => open.push((place, depth + 1)),
                 Ok(kind) if kind.is_dir() => found.push(unread(root, &place, "too deep".into())),
                 Ok(kind) if kind.is_symlink() => {
-                    let why = "a symbolic link; what it leads to was not read";
-                    found.push(unread(root, &place, why.into()));
+                    found.push(unread(root, &place, LINK.into()));
                 }
                 Ok(kind) if kind.is_file() => found.push(file(root, place)),
                 // A socket, a pipe: nothing is kept in it.
@@ -96,17 +98,26 @@ fn unread(root: &Path, place: &Path, why: String) -> Found {
 }
 
 fn file(root: &Path, place: PathBuf) -> Found {
-    let path = below(root, &place);
+    file_at(below(root, &place), place)
+}
+
+/// A file of that path below the data directory, which lies at `place`.
+pub fn file_at(path: String, place: PathBuf) -> Found {
+    let unread = |bytes, why: &std::io::Error| {
+        let kind = kind::by_name(&path).unwrap_or(Kind::Other);
+        let (path, place, unread) = (path.clone(), place.clone(), Some(cannot_read(why)));
+        Found { path, place, kind, bytes, unread, named_by: None }
+    };
     let bytes = match std::fs::symlink_metadata(&place) {
         Ok(facts) => facts.len(),
-        Err(why) => return unread(root, &place, cannot_read(&why)),
+        Err(why) => return unread(0, &why),
     };
     let kind = match kind::by_name(&path) {
         Some(kind) if kind != Kind::State => kind,
         named => match start_of(&place) {
             Ok(start) if named.is_some() => kind::state(&path, bytes, &start),
             Ok(start) => kind::by_start(&path, &start),
-            Err(why) => return Found { bytes, ..unread(root, &place, cannot_read(&why)) },
+            Err(why) => return unread(bytes, &why),
         },
     };
     Found { path, place, kind, bytes, unread: None, named_by: None }

@@ -76,7 +76,10 @@ fn elsewhere(root: &Path, process: &Process, answers: Option<&Answers>) -> Elsew
         ..Elsewhere::default()
     };
     match process {
-        Process::Runs { prefix, .. } => elsewhere.prefix.clone_from(prefix),
+        Process::Runs { prefix, .. } => {
+            elsewhere.prefix.clone_from(prefix);
+            elsewhere.follows_links = prefix.is_none();
+        }
         Process::None => {
             let why = "whether it is the server's is not known: no process on this machine works in the data directory";
             elsewhere.unread = Some(why.into());
