@@ -6,6 +6,7 @@
 //! [`Verdict::Unknown`], and so is one that could not be read; nothing is left out.
 
 pub mod kind;
+pub mod needle;
 mod pages;
 mod places;
 pub mod tally;
@@ -89,6 +90,9 @@ pub struct Progress {
 }
 
 impl Progress {
+    fn add_read(&self, bytes: u64) {
+        self.read_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
     pub fn read_bytes(&self) -> u64 {
         self.read_bytes.load(Ordering::Relaxed)
     }
@@ -128,12 +132,7 @@ pub fn look_also(
 ) -> Result<DataDirectory, DiskError> {
     let unreadable = |why| DiskError::Unreadable { path: root.to_owned(), why };
     let root = root.canonicalize().map_err(unreadable)?;
-    let mut found = walk::walk(&root)?;
-    let family = walk::family(&found);
-    if elsewhere.follows_links {
-        found = places::follow(&root, found);
-    }
-    found.extend(places::walk(&root, elsewhere));
+    let (found, family) = places::all(&root, elsewhere)?;
     let server_uuid = walk::server_uuid(&root);
     let artefacts = pages::read_all(found, family, progress);
     Ok(DataDirectory {

@@ -1,6 +1,6 @@
 //! Reading: first the head of each file, then all of its pages, in pieces that threads take one after the other.
 
-mod holes;
+pub mod holes;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -39,7 +39,7 @@ const WAITED_FOR_MAX: u32 = 64;
 /// A tablespace whose first page was not written yet says no page size; any would do to see that all of it is zero.
 const PAGE_BYTES_GUESSED: usize = 16_384;
 /// Of a temporary file: as short as a server writes, since what lies side by side may be of different kinds.
-const STRETCH_BYTES: usize = 4096;
+pub const STRETCH_BYTES: usize = 4096;
 const TOO_MANY_PAGES: &str = "no tablespace has so many pages";
 
 /// How the rest of a file is read.
@@ -260,7 +260,7 @@ fn threads() -> usize {
 }
 
 /// The answers in the order of `work`.
-fn parallel<W: Sync, T: Send>(work: &[W], each: impl Fn(&W) -> T + Sync) -> Vec<T> {
+pub fn parallel<W: Sync, T: Send>(work: &[W], each: impl Fn(&W) -> T + Sync) -> Vec<T> {
     let threads = threads().min(work.len());
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(work.len()));
@@ -285,7 +285,7 @@ fn parallel<W: Sync, T: Send>(work: &[W], each: impl Fn(&W) -> T + Sync) -> Vec<
 }
 
 /// Reads until the buffer is full or the file ends.
-fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+pub fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     let mut got = 0;
     while let Some(rest) = buffer.get_mut(got..).filter(|rest| !rest.is_empty()) {
         match file.read_at(rest, at + got as u64) {

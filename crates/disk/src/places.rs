@@ -8,7 +8,11 @@ use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 
+use formats::innodb::Family;
+
+use crate::DiskError;
 use crate::kind::{self, Kind};
 use crate::walk::{self, Found};
 
@@ -25,6 +29,33 @@ pub struct Elsewhere {
     pub follows_links: bool,
     /// A process whose open files without a name are read too.
     pub process: Option<i32>,
+    /// Only what was written since: what a server has not touched cannot hold what was given to it after that.
+    pub since: Option<SystemTime>,
+    /// Only these; none given: all.
+    pub only: &'static [Kind],
+}
+
+/// The files of a data directory, and what `elsewhere` names; whose they are is told by all of the directory.
+pub fn all(root: &Path, elsewhere: &Elsewhere) -> Result<(Vec<Found>, Option<Family>), DiskError> {
+    let mut found = walk::walk(root)?;
+    let family = walk::family(&found);
+    if elsewhere.follows_links {
+        found = follow(root, found);
+    }
+    found.extend(walk(root, elsewhere));
+    found.retain(|one| {
+        (elsewhere.only.is_empty() || elsewhere.only.contains(&one.kind))
+            && elsewhere.since.is_none_or(|since| may_be_newer(one, since))
+    });
+    Ok((found, family))
+}
+
+/// What cannot be told is kept. A file that a server writes through memory has the time of the last writeback.
+fn may_be_newer(one: &Found, since: SystemTime) -> bool {
+    one.kind == Kind::GaleraCache
+        || std::fs::metadata(&one.place)
+            .and_then(|facts| facts.modified())
+            .map_or(true, |modified| modified >= since)
 }
 
 /// One place that a server names.
@@ -232,7 +263,7 @@ fn unread(place: &Place, path: &Path, why: String) -> Found {
 }
 
 /// Files that a process has open and that have no name any more, or never had one.
-fn open_files(pid: i32) -> Vec<Found> {
+pub fn open_files(pid: i32) -> Vec<Found> {
     let dir = PathBuf::from(format!("/proc/{pid}/fd"));
     let named_by = Some("an open file".to_owned());
     let none = |why: String| Found {
