@@ -10,7 +10,7 @@ mod places;
 pub mod process;
 mod sql;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use disk::{Artefact, DataDirectory, DiskError, Elsewhere, Family, Progress, Unit, Verdict};
 use report::shape::{
@@ -19,8 +19,9 @@ use report::shape::{
 };
 use site::{Cluster, OpsError};
 
+pub use sql::Answers;
+
 use process::Process;
-use sql::Answers;
 
 /// In no file of a server, or not to be told from one.
 const NEVER_LOOKED_AT: [&str; 2] = [
@@ -138,6 +139,45 @@ fn not_looked_at(process: &Process, counts: bool) -> Vec<String> {
 
 fn unreadable(dir: &Path, why: std::io::Error) -> DiskError {
     DiskError::Unreadable { path: dir.to_owned(), why }
+}
+
+/// A running server of this machine, and where it keeps what.
+#[derive(Debug)]
+pub struct ServerFiles {
+    /// Without symbolic links.
+    pub root: PathBuf,
+    pub pid: i32,
+    pub elsewhere: Elsewhere,
+    pub answers: Answers,
+}
+
+/// Finds the server of `cluster` and its files.
+///
+/// # Errors
+/// It does not answer, or what it names is not known to be of this machine: then nothing that is not found here proves
+/// anything.
+pub fn server_files(cluster: &Cluster) -> Result<ServerFiles, OpsError> {
+    const NEXT: &str = "run it as root on the machine of the server, outside of a container";
+    let answers = sql::ask(cluster).map_err(|why| {
+        OpsError::cannot_look("the server does not answer", why, "check the connection options")
+    })?;
+    let cannot = |why: String| OpsError::cannot_look("the files of the server cannot be found", why, NEXT);
+    let datadir = answers.datadir();
+    let root = datadir
+        .canonicalize()
+        .map_err(|error| cannot(format!("its data directory is {}: {error}", datadir.display())))?;
+    if let Some(why) = answers.is_not_of(&root) {
+        return Err(cannot(why));
+    }
+    let process = Process::of(&root);
+    let Process::Runs { pid, .. } = process else {
+        let why = match process {
+            Process::Unknown(why) => why,
+            _ => format!("no process of a server works in {}", root.display()),
+        };
+        return Err(cannot(why));
+    };
+    Ok(ServerFiles { elsewhere: elsewhere(&root, &process, Some(&answers)), root, pid, answers })
 }
 
 fn cannot_look(dir: &Path, error: &DiskError) -> OpsError {

@@ -13,6 +13,7 @@ mod leak;
 mod price;
 mod prove;
 mod prove_config;
+mod prove_disk;
 mod relay;
 mod roll;
 mod scan;
@@ -57,6 +58,7 @@ pub use prove_config::{
     ConfigConfirmedRow, ConfigConnectionRow, ConfigFixRow, ConfigNoteRow, ConfigPredictionRow,
     ConfigSettingRow, ConfigUnreadRow, PROVE_CONFIG_SCHEMA_ID, ProveConfigReport,
 };
+pub use prove_disk::{DiskProofFile, DiskProofRow, DiskProofWord, PROVE_DISK_SCHEMA_ID, ProveDiskReport};
 pub use relay::{PROVE_RELAY_SCHEMA_ID, ProveRelayReport, RelayConnection, RelayEvent};
 pub use roll::{ChangeRun, Drain, Roll, Rotation, SerialRow, Stall, StepRow};
 pub use scan::{

@@ -136,7 +136,7 @@ impl Answers {
         self.variables.get(name).is_some_and(|value| value == "ON")
     }
 
-    fn family(&self) -> Family {
+    pub fn family(&self) -> Family {
         if self.variables.contains_key("aria_pagecache_buffer_size") {
             Family::MariaDb
         } else {

@@ -20,13 +20,13 @@ const UP: Duration = Duration::from_secs(120);
 const SETTLED: Duration = Duration::from_secs(60);
 
 /// A server that nobody reaches but over its socket, so that it needs no network of its own.
-struct Alone {
+pub struct Alone {
     child: Child,
-    dir: PathBuf,
+    pub dir: PathBuf,
 }
 
 impl Alone {
-    fn start(name: &str, dir: &Path, cache: &Path, options: &[String]) -> Self {
+    pub fn start(name: &str, dir: &Path, cache: &Path, options: &[String]) -> Self {
         bundled::bundle(name);
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/start-server.sh");
         let child = Command::new("bash")
@@ -50,7 +50,7 @@ impl Alone {
         server
     }
 
-    fn session(&self) -> Result<Client, net::NetError> {
+    pub fn session(&self) -> Result<Client, net::NetError> {
         Client::connect(&ConnectOptions {
             connect_timeout: Duration::from_secs(3),
             io_timeout: Duration::from_secs(60),
@@ -58,7 +58,7 @@ impl Alone {
         })
     }
 
-    fn run(&self, statements: &[&str]) {
+    pub fn run(&self, statements: &[&str]) {
         let mut session = self.session().unwrap();
         for sql in statements {
             session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -66,7 +66,7 @@ impl Alone {
     }
 
     /// Asks until the first column is `wanted`.
-    fn wait(&self, sql: &str, wanted: &str) {
+    pub fn wait(&self, sql: &str, wanted: &str) {
         let mut last = String::new();
         wait_for(SETTLED, || {
             let answer = self.session().unwrap().query(sql).unwrap();
@@ -76,7 +76,7 @@ impl Alone {
         .unwrap_or_else(|| panic!("{sql}: {last}"));
     }
 
-    fn data(&self) -> PathBuf {
+    pub fn data(&self) -> PathBuf {
         self.dir.join("data")
     }
 
@@ -312,7 +312,7 @@ fn mariadb(name: &str, home: &Path) {
 }
 
 /// A bundle of links, with the keyring's settings beside the links: those of the real one stay as they are.
-fn with_keyring(home: &Path) -> PathBuf {
+pub fn with_keyring(home: &Path) -> PathBuf {
     let cache = home.join("cache");
     let bundles = cache.join("bundles");
     let keyring = home.join("keyring");

@@ -39,6 +39,7 @@ mod lab_migrate;
 mod lab_mixed;
 mod lab_outsider;
 mod lab_promises;
+mod lab_prove_disk;
 mod lab_refusals;
 mod lab_replicas;
 mod lab_rest;
