@@ -139,9 +139,6 @@ impl<'r> Run<'r> {
         only: &'static [Kind],
         progress: &Progress,
     ) -> Result<(Vec<Searched>, Vec<DiskArtefact>), OpsError> {
-        let gone = |error: disk::DiskError| {
-            OpsError::cannot_look("the data directory cannot be read any more", error, "run it again")
-        };
         let (root, elsewhere) = (&self.files.root, self.elsewhere(only));
         let searched = needle::find(root, &elsewhere, &self.canaries.needle(), progress).map_err(gone)?;
         let looked = disk::look_also(root, &elsewhere, progress).map_err(gone)?;
@@ -150,8 +147,8 @@ impl<'r> Run<'r> {
 
     /// Of those that hold something.
     fn pages_of(&self, only: &'static [Kind], progress: &Progress) -> Result<u64, OpsError> {
-        let (_, looked) = self.search(only, progress)?;
-        Ok(looked.iter().map(|one| one.tally.written()).sum())
+        let looked = disk::look_also(&self.files.root, &self.elsewhere(only), progress).map_err(gone)?;
+        Ok(looked.artefacts.iter().map(|one| one.tally.written()).sum())
     }
 
     /// Statements one after the other; the first that is refused ends them.
@@ -238,8 +235,7 @@ impl<'r> Run<'r> {
 
     fn temporary_tables(&mut self) {
         let other = if self.family == Family::MariaDb { "ENGINE=Aria" } else { "ENGINE=MyISAM" };
-        let rounds =
-            (u64::from(self.settings.fill_mb) * MIB).div_ceil(ROWS_A_ROUND * ROW_BYTES).min(ROWS_A_ROUND);
+        let rounds = (u64::from(self.settings.fill_mb) * MIB).div_ceil(ROWS_A_ROUND * ROW_BYTES);
         let mut client = match server::open(self.cluster) {
             Ok(client) => client,
             Err(why) => {
@@ -257,7 +253,7 @@ impl<'r> Run<'r> {
             let made = run(&mut client, &create(table, "TEMPORARY TABLE", COLUMNS, engine));
             let reached = match made {
                 Err(why) => Reached::NotThere(format!("the server refuses such a table: {why}")),
-                Ok(()) => match run(&mut client, &self.fill(table, canary, rounds)) {
+                Ok(()) => match self.fill_up(&mut client, table, canary, rounds) {
                     Ok(()) => Reached::No(self.in_memory(id)),
                     Err(why) => Reached::No(why),
                 },
@@ -265,6 +261,17 @@ impl<'r> Run<'r> {
             self.reach(id, reached);
         }
         self.temporary = Some(client);
+    }
+
+    /// A statement makes no more rounds than the recursion has numbers.
+    fn fill_up(&self, client: &mut Client, table: &str, id: Id, rounds: u64) -> Result<(), String> {
+        let mut left = rounds;
+        while left > 0 && !self.is_stopped() {
+            let now = left.min(ROWS_A_ROUND);
+            run(client, &self.fill(table, id, now))?;
+            left -= now;
+        }
+        Ok(())
     }
 
     /// Which buffer keeps it from a disk; a session has no say in its size.
@@ -548,6 +555,10 @@ impl<'r> Run<'r> {
             Files::Held => false,
         }
     }
+}
+
+fn gone(error: disk::DiskError) -> OpsError {
+    OpsError::cannot_look("the data directory cannot be read any more", error, "run it again")
 }
 
 /// Of 16 KiB; a session's tablespace has fewer before anything is in it.

@@ -2,8 +2,8 @@
 
 use crate::support::json::{check, errors};
 use report::shape::{
-    ProveClientReport, ProveClientsReport, ProveConfigReport, ProveRelayReport, ProveSniffReport,
-    ProveTourReport,
+    ProveClientReport, ProveClientsReport, ProveConfigReport, ProveDiskReport, ProveRelayReport,
+    ProveSniffReport, ProveTourReport,
 };
 use report::{
     PROVE_CLIENT_SCHEMA, PROVE_CLIENTS_SCHEMA, PROVE_CONFIG_SCHEMA, PROVE_DISK_SCHEMA, PROVE_RELAY_SCHEMA,

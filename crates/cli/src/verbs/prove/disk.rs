@@ -32,7 +32,7 @@ pub struct ProveDiskArgs {
     #[arg(long)]
     pub yes: bool,
     /// MiB for each temporary table; those of a table that fits into the buffer pool may reach no disk
-    #[arg(long, value_name = "MIB", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=140))]
+    #[arg(long, value_name = "MIB", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub fill_mb: u32,
     /// Seconds to wait for a checkpoint that passes what was written
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(0..=3600))]
