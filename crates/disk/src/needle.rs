@@ -1,10 +1,12 @@
 //! Words that somebody wrote on purpose, looked for in every byte of files: canaries. What is compressed or written in
 //! another character set is not found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::SystemTime;
 
 use memchr::memmem::Finder;
 
@@ -136,15 +138,17 @@ pub fn stretches(file: &File) -> io::Result<Tally> {
     }
 }
 
+/// Device, inode, and when it was made: the number of a file that is gone is soon another one's.
+pub type FileIdentity = (u64, u64, Option<SystemTime>);
+
 /// Opens the files that a process has open without a name and that `known` does not know yet: they stay readable here
 /// when the process has closed them.
-pub fn open_nameless(pid: i32, known: &mut std::collections::BTreeSet<(u64, u64)>) -> Vec<File> {
-    use std::os::unix::fs::MetadataExt;
+pub fn open_nameless(pid: i32, known: &mut BTreeSet<FileIdentity>) -> Vec<File> {
     let mut opened = Vec::new();
     for one in places::open_files(pid) {
         let Ok(file) = walk::open(&one.place) else { continue };
         let Ok(facts) = file.metadata() else { continue };
-        if known.insert((facts.dev(), facts.ino())) {
+        if known.insert((facts.dev(), facts.ino(), facts.created().ok())) {
             opened.push(file);
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use disk::Progress;
-use disk::needle::{self, Needle};
+use disk::needle::{self, FileIdentity, Needle};
 use report::shape::DiskProofFile;
 use site::Cluster;
 
@@ -15,7 +15,7 @@ use super::server;
 
 /// A statement that has not come to its sleep by then has been given too much to do.
 const HELD_AT_MOST: Duration = Duration::from_secs(120);
-const POLL: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(5);
 /// Short: a sort file of an ALTER TABLE may live for some ms.
 const POLL_OPEN_FILES: Duration = Duration::from_millis(1);
 
@@ -70,24 +70,29 @@ impl Nameless {
     }
 }
 
-/// Runs `sql`, whose last part is a SLEEP, on a connection of its own, and looks while it sleeps; then it is killed.
+/// Runs `sql`, whose last part is a SLEEP, on a connection of its own, and looks while it sleeps; then it is killed. The
+/// files without a name that it had open until then are handed to `look`: some are closed before it sleeps.
 ///
 /// # Errors
 /// It was refused, or did not come to its sleep.
 pub fn while_it_sleeps<T>(
     cluster: &Cluster,
     control: &mut net::Client,
+    pid: i32,
     sql: &str,
     stop: &AtomicBool,
-    look: impl FnOnce() -> T,
+    look: impl FnOnce(Vec<File>) -> T,
 ) -> Result<T, String> {
     let mut client = server::open(cluster)?;
     server::set(&mut client, server::SMALL_BUFFERS);
     let id = client.connection_id();
+    let (mut known, mut files) = (BTreeSet::new(), Vec::new());
+    drop(needle::open_nameless(pid, &mut known));
     std::thread::scope(|scope| {
         let statement = scope.spawn(move || server::run(&mut client, sql));
         let began = Instant::now();
         let arrived = loop {
+            files.extend(needle::open_nameless(pid, &mut known));
             if statement.is_finished() {
                 break Err("the statement ended before it could be looked at".to_owned());
             }
@@ -101,7 +106,8 @@ pub fn while_it_sleeps<T>(
                 Ok(false) => std::thread::sleep(POLL),
             }
         };
-        let seen = arrived.map(|()| look());
+        files.extend(needle::open_nameless(pid, &mut known));
+        let seen = arrived.map(|()| look(files));
         // One that has ended is unknown to the server.
         let _ = control.execute(&format!("KILL {id}"));
         match (seen, statement.join()) {
@@ -120,7 +126,7 @@ pub fn files_of(
     client: &mut net::Client,
     pid: i32,
     sql: &str,
-    known: &mut BTreeSet<(u64, u64)>,
+    known: &mut BTreeSet<FileIdentity>,
 ) -> Result<Vec<File>, String> {
     std::thread::scope(|scope| {
         let statement = scope.spawn(|| server::run(client, sql));

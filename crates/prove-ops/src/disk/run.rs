@@ -18,7 +18,7 @@ use super::artefacts::{ARTEFACTS, Artefact, Files, artefact_of};
 use super::canary::{Canaries, Id};
 use super::held::{self, Nameless};
 use super::judge::{Evidence, Reached, judge};
-use super::server::{self, ROW_BYTES, ROWS_A_ROUND, create, lsn, numbers, run, value};
+use super::server::{self, ROW_BYTES, ROWS_A_ROUND, create, lsn, numbers, run, short_value, value};
 
 /// Of tables, sorts and transactions: 4 MB, some times what servers keep of them in memory.
 const ROUNDS: u64 = 22;
@@ -207,8 +207,10 @@ impl<'r> Run<'r> {
             let reached = match run(&mut self.control, &create(table, "TABLE", columns, engine)) {
                 Err(why) => Reached::NotThere(format!("the server refuses such a table: {why}")),
                 Ok(()) => {
+                    // Twice: what goes into an empty table of Aria is not logged.
                     let fill = self.fill(table, *canary, 1);
-                    run(&mut self.control, &fill).and_then(|()| self.flush(table, "")).into()
+                    let filled = self.run_all(&[fill.clone(), fill]);
+                    filled.and_then(|()| self.flush(table, "")).into()
                 }
             };
             self.reach(id, reached);
@@ -378,17 +380,14 @@ impl<'r> Run<'r> {
     fn select(&mut self, progress: &Progress) -> Result<(), OpsError> {
         let sql = format!(
             "SELECT d.b, SLEEP(600) FROM (SELECT DISTINCT CAST({} AS BINARY) AS b FROM {} LIMIT 1000000) d ORDER BY d.b",
-            value(&self.canaries, Id::Select),
-            numbers(ROUNDS)
+            short_value(&self.canaries, Id::Select),
+            numbers(2 * ROUNDS)
         );
         const KINDS: &[Kind] = &[Kind::Temp, Kind::AriaData, Kind::AriaIndex, Kind::MyIsam];
         let before = self.pages_of(&[Kind::Temp], progress)?;
-        let mut known = BTreeSet::new();
-        drop(needle::open_nameless(self.files.pid, &mut known));
         let (pid, needle) = (self.files.pid, self.canaries.needle());
         let (root, elsewhere) = (self.files.root.clone(), self.elsewhere(KINDS));
-        let seen = held::while_it_sleeps(self.cluster, &mut self.control, &sql, self.stop, || {
-            let nameless = needle::open_nameless(pid, &mut known);
+        let seen = held::while_it_sleeps(self.cluster, &mut self.control, pid, &sql, self.stop, |nameless| {
             let searched = needle::find(&root, &elsewhere, &needle, progress);
             let looked = disk::look_also(&root, &elsewhere, progress);
             (Nameless::of(&nameless, &needle, "a file without a name (sort)"), searched, looked)
