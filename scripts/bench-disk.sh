@@ -132,7 +132,7 @@ for ((block = 1; block <= blocks; block++)); do
     say "block $block of $blocks"
 done
 
-rows() { "$ratio" "$1" sealion <raw.csv | awk -F , -v base="$1" '{ printf "| %s | %s | %.0f | %.0f | %.2f (%.2f to %.2f) |\n", $1, base, $2, $3, $4, $5, $6 }'; }
+rows() { awk -F , -v base="$1" '$3 == base || $3 == "sealion"' raw.csv | "$ratio" "$1" sealion | awk -F , -v base="$1" '{ printf "| %s | %s | %.0f | %.0f | %.2f (%.2f to %.2f) |\n", $1, base, $2, $3, $4, $5, $6 }'; }
 {
     printf '<!-- bench-disk.sh: from here -->\n## Reading tablespaces\n\n'
     printf 'scripts/bench-disk.sh: tablespaces of a real table of %s MB, copied to some %s MB each, in memory, read %s times in turn by `sealion status rest`, by\n' \

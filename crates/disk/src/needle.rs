@@ -10,7 +10,10 @@ use std::time::SystemTime;
 
 use memchr::memmem::Finder;
 
-use crate::pages::{self, holes::Holes};
+use crate::pages::{
+    self,
+    holes::{HOLE_BYTES_MIN, Holes},
+};
 use crate::places::{self, Elsewhere};
 use crate::walk::{self, Found};
 use crate::{DiskError, Kind, Progress, Tally};
@@ -89,7 +92,7 @@ pub fn count(file: &File, needle: &Needle, progress: &Progress) -> io::Result<Co
     let mut end = file.metadata()?.len();
     loop {
         let hole = holes.bytes_at(at, end);
-        if hole >= CHUNK_BYTES as u64 {
+        if hole >= HOLE_BYTES_MIN {
             at += hole;
             kept = 0;
         }

@@ -74,7 +74,8 @@ fn a_tebibyte_of_holes_is_counted_without_being_read_or_remembered() {
 
     let whole: Value = serde_json::from_slice(&said).unwrap();
     let rows = whole["artefacts"].as_array().unwrap();
-    assert_eq!(rows.len(), SMALL_FILES + 2);
+    // Dumps in the directory above, which is everybody's, are listed too.
+    assert_eq!(rows.iter().filter(|one| one["named_by"].is_null()).count(), SMALL_FILES + 2);
     let large = rows.iter().find(|one| one["path"] == "large.ibd").unwrap();
     for (count, number) in [("plain", 3), ("encrypted", 3), ("never", 1), ("zero", pages - 7), ("unknown", 0)]
     {
