@@ -5,10 +5,13 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
-use testbed::real::{lab_slot, need_servers, sealion, short_dir};
+use testbed::real::{lab_slot, need_servers, sealion, short_dir, wait_for};
 
 use crate::lab_rest::{Alone, with_keyring};
 
@@ -31,8 +34,9 @@ const SMALL: [&str; 12] = [
     "--loose-innodb-redo-log-capacity=64M",
 ];
 
-fn proofs(server: &Alone) -> Proofs {
-    let said = Command::new(sealion())
+fn prove(server: &Alone) -> Command {
+    let mut command = Command::new(sealion());
+    command
         .args([
             "prove",
             "disk",
@@ -48,20 +52,31 @@ fn proofs(server: &Alone) -> Proofs {
             "-S",
         ])
         .arg(server.dir.join("socket"))
-        .env("HOME", &server.dir)
-        .output()
-        .unwrap();
+        .env("HOME", &server.dir);
+    command
+}
+
+fn has_schema(server: &Alone) -> bool {
+    let sql = "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'sealion_canary'";
+    server.session().unwrap().query(sql).unwrap().scalar().unwrap() != "0"
+}
+
+fn json(said: &Output) -> Value {
     let text = String::from_utf8_lossy(&said.stderr);
-    let whole: Value = serde_json::from_slice(&said.stdout).unwrap_or_else(|error| panic!("{error}: {text}"));
+    serde_json::from_slice(&said.stdout).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn proofs(server: &Alone) -> Proofs {
+    let said = prove(server).output().unwrap();
+    let whole = json(&said);
+    println!("{whole:#}");
     // Some of it can always be read: no server encrypts its definitions and logs.
-    assert_eq!(said.status.code(), Some(1), "{text}\n{whole:#}");
+    assert_eq!(said.status.code(), Some(1), "{whole:#}");
     assert_eq!((&whole["is_written"], &whole["is_complete"]), (&true.into(), &true.into()));
     assert_eq!(whole["left_behind"].as_array().unwrap().len(), 0, "{whole:#}");
-    let schemas = "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'sealion_canary'";
-    assert_eq!(server.session().unwrap().query(schemas).unwrap().scalar().unwrap(), "0", "it is removed");
+    assert!(!has_schema(server), "it is removed");
     let text = |one: &Value, key: &str| one[key].as_str().unwrap().to_owned();
     let rows = whole["artefacts"].as_array().unwrap().iter();
-    println!("{}", serde_json::to_string_pretty(&whole).unwrap());
     rows.map(|one| {
         let is_readable = one["verdict"] == "readable";
         assert_eq!(one["files"].as_array().unwrap().is_empty(), !is_readable, "{one:#}");
@@ -69,6 +84,37 @@ fn proofs(server: &Alone) -> Proofs {
         (text(one, "id"), text(one, "name"), text(one, "verdict"))
     })
     .collect()
+}
+
+/// Ctrl-C in the middle of it: what was made is removed, and what was not tried is not proven.
+fn is_clean_after_an_interrupt(server: &Alone) {
+    let child = prove(server).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(Duration::from_secs(60), || has_schema(server).then_some(())).expect("it begins");
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
+    let whole = json(&child.wait_with_output().unwrap());
+    assert_eq!(whole["is_complete"], false, "{whole:#}");
+    assert!(!has_schema(server), "{whole:#}");
+    let rows = whole["artefacts"].as_array().unwrap();
+    assert!(rows.iter().any(|one| one["verdict"] == "not-proven"), "{whole:#}");
+    assert!(rows.iter().all(|one| one["verdict"] != "not-readable"), "{whole:#}");
+}
+
+/// As on a replica: it is asked for what a SELECT leaves behind, and nothing else.
+fn is_only_asked_where_it_takes_no_writes(server: &Alone) {
+    server.run(&["SET GLOBAL read_only = ON"]);
+    let mut child = prove(server).stdout(Stdio::piped()).spawn().unwrap();
+    while child.try_wait().unwrap().is_none() {
+        assert!(!has_schema(server));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let whole = json(&child.wait_with_output().unwrap());
+    server.run(&["SET GLOBAL read_only = OFF"]);
+    assert_eq!(whole["is_written"], false);
+    for one in whole["artefacts"].as_array().unwrap() {
+        let id = one["id"].as_str().unwrap();
+        let wanted = if ["sort", "internal-temporary"].contains(&id) { "readable" } else { "not-proven" };
+        assert_eq!(one["verdict"], wanted, "{one:#}");
+    }
 }
 
 fn check(proofs: &Proofs, expected: &[(&str, &[&str])]) {
@@ -119,9 +165,13 @@ fn mariadb_is_proven_in_clear_and_encrypted() {
             SMALL.iter().map(|one| (*one).to_owned()).chain(more.iter().cloned()).collect();
         Alone::start("galera-10.11", &home.path().join(dir), &lab::bundle::cache_dir(), &options)
     };
-    let clear = proofs(&start("c", &[]));
+    let server = start("c", &[]);
+    let clear = proofs(&server);
     let absent: (&str, &[&str]) = ("not-there", &["galera-cache"]);
     check(&clear, &[absent]);
+    is_only_asked_where_it_takes_no_writes(&server);
+    is_clean_after_an_interrupt(&server);
+    drop(server);
 
     let keys = home.path().join("keys");
     std::fs::write(&keys, format!("1;{}\n", "5e".repeat(32))).unwrap();
