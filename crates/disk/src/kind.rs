@@ -170,7 +170,8 @@ pub fn by_name(path: &str) -> Option<Kind> {
         // A dump of memory, whatever its name ends with; where it is none its bytes tell.
         _ if name == "core" || is_numbered("core.") => return None,
         "ibd" if path == "mysql.ibd" => Kind::Dictionary,
-        "ibd" => Kind::Table,
+        // mariabackup's name for a table that was made while it ran.
+        "ibd" | "new" => Kind::Table,
         "ibt" => Kind::Temp,
         "ibu" => Kind::Undo,
         "dblwr" | "bdblwr" => Kind::Doublewrite,

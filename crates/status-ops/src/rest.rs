@@ -318,14 +318,20 @@ fn disagreement(one: &Artefact, sql: &RestSqlRow, family: Option<Family>) -> Opt
     })
 }
 
+/// What decides over a gate. Temporary files come and go, and the bytes of one do not tell which statement it is of, so
+/// that no gate could be kept closed by them.
+fn counted(report: &StatusRestReport) -> impl Iterator<Item = &RestArtefactRow> {
+    report.artefacts.iter().filter(|one| one.kind != disk::Kind::TempFile.word())
+}
+
 /// Something is plain that its server could encrypt. Copies of pages follow the tables, so they are counted too.
 pub fn has_plain(report: &StatusRestReport) -> bool {
-    report.artefacts.iter().any(|one| one.plain > 0 && one.verdict != RestVerdictWord::Never)
+    counted(report).any(|one| one.plain > 0 && one.verdict != RestVerdictWord::Never)
 }
 
 /// Something could not be told.
 pub fn has_unknown(report: &StatusRestReport) -> bool {
-    report.artefacts.iter().any(|one| one.unknown > 0 || one.verdict == RestVerdictWord::Unknown)
+    counted(report).any(|one| one.unknown > 0 || one.verdict == RestVerdictWord::Unknown)
 }
 
 /// A file could not be read.
@@ -400,6 +406,8 @@ mod tests {
         assert_eq!((fine.counts.encrypted, fine.counts.never), (1, 2));
         assert!(has_plain(&of(vec![artefact(Kind::Table, 1, 3, 0)])));
         assert!(has_unknown(&of(vec![artefact(Kind::Table, 0, 3, 1)])));
+        let brief = of(vec![artefact(Kind::TempFile, 1, 0, 0), artefact(Kind::TempFile, 0, 0, 1)]);
+        assert!(!has_plain(&brief) && !has_unknown(&brief), "it is gone in a moment");
         assert!(has_unread(&of(vec![Artefact { is_unread: true, ..sealed }])));
     }
 }
