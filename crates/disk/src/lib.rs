@@ -83,6 +83,7 @@ pub struct DataDirectory {
 
 /// How far a look is, for whoever shows it.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "each is in bytes, and its unit stands last")]
 pub struct Progress {
     read_bytes: AtomicU64,
     hole_bytes: AtomicU64,

@@ -86,7 +86,7 @@ fn elsewhere(root: &Path, process: &Process, answers: Option<&Answers>) -> Elsew
             elsewhere.unread = Some(why.into());
         }
         Process::Unknown(why) => {
-            elsewhere.unread = Some(format!("whether it is the server's is not known: {why}"))
+            elsewhere.unread = Some(format!("whether it is the server's is not known: {why}"));
         }
     }
     // No server names them, and ours is the root that they are listed in.

@@ -29,10 +29,15 @@ const COLUMNS: &str =
 const COLUMNS_CSV: &str = "b VARCHAR(250) CHARACTER SET latin1 NOT NULL";
 /// A file system's clock is coarser than ours.
 const CLOCK_SLACK: Duration = Duration::from_secs(1);
+/// Internal temporary tables are one of them.
+const INTERNAL_KINDS: &[Kind] = &[Kind::Temp, Kind::AriaData, Kind::AriaIndex, Kind::MyIsam];
 const POLL: Duration = Duration::from_millis(200);
 /// An ALTER TABLE whose files were not seen is made again: they live for as long as it sorts.
 const ALTERS_MAX: u32 = 3;
 const MIB: u64 = 1 << 20;
+
+/// What it is called, and what it does.
+type Part<'r> = (&'static str, fn(&mut Run<'r>));
 
 pub struct Run<'r> {
     pub files: ServerFiles,
@@ -99,7 +104,6 @@ impl<'r> Run<'r> {
     pub fn all(&mut self, is_written: bool, progress: &Progress) -> Result<Vec<DiskProofRow>, OpsError> {
         let family = self.family;
         let temporary_before = if is_written { self.pages_of(&[Kind::Temp], progress)? } else { 0 };
-        type Part<'r> = (&'static str, fn(&mut Run<'r>));
         let parts: [Part<'r>; 5] = [
             ("writing tables", Run::tables),
             ("writing temporary tables", Run::temporary_tables),
@@ -204,14 +208,14 @@ impl<'r> Run<'r> {
         };
         for (id, table, canary, engine) in other {
             let columns = if *id == "csv" { COLUMNS_CSV } else { COLUMNS };
-            let reached = match run(&mut self.control, &create(table, "TABLE", columns, engine)) {
-                Err(why) => Reached::NotThere(format!("the server refuses such a table: {why}")),
-                Ok(()) => {
-                    // Twice: what goes into an empty table of Aria is not logged.
-                    let fill = self.fill(table, *canary, 1);
-                    let filled = self.run_all(&[fill.clone(), fill]);
-                    filled.and_then(|()| self.flush(table, "")).into()
-                }
+            let made = run(&mut self.control, &create(table, "TABLE", columns, engine));
+            let reached = if let Err(why) = made {
+                Reached::NotThere(format!("the server refuses such a table: {why}"))
+            } else {
+                // Twice: what goes into an empty table of Aria is not logged.
+                let fill = self.fill(table, *canary, 1);
+                let filled = self.run_all(&[fill.clone(), fill]);
+                filled.and_then(|()| self.flush(table, "")).into()
             };
             self.reach(id, reached);
         }
@@ -383,10 +387,9 @@ impl<'r> Run<'r> {
             short_value(&self.canaries, Id::Select),
             numbers(2 * ROUNDS)
         );
-        const KINDS: &[Kind] = &[Kind::Temp, Kind::AriaData, Kind::AriaIndex, Kind::MyIsam];
         let before = self.pages_of(&[Kind::Temp], progress)?;
         let (pid, needle) = (self.files.pid, self.canaries.needle());
-        let (root, elsewhere) = (self.files.root.clone(), self.elsewhere(KINDS));
+        let (root, elsewhere) = (self.files.root.clone(), self.elsewhere(INTERNAL_KINDS));
         let seen = held::while_it_sleeps(self.cluster, &mut self.control, pid, &sql, self.stop, |nameless| {
             let searched = needle::find(&root, &elsewhere, &needle, progress);
             let looked = disk::look_also(&root, &elsewhere, progress);
@@ -518,10 +521,12 @@ impl<'r> Run<'r> {
         looked: &[DiskArtefact],
     ) -> (Evidence, Vec<DiskProofFile>) {
         let reached = self.reached.get(one.id).cloned().unwrap_or_else(|| {
-            Reached::No(match is_written || one.by_select {
-                true => "it was stopped before".into(),
-                false => "nothing is written to a replica, or where writes are refused".into(),
-            })
+            let why = if is_written || one.by_select {
+                "it was stopped before"
+            } else {
+                "nothing is written to a replica, or where writes are refused"
+            };
+            Reached::No(why.into())
         });
         let hits: Vec<&Searched> =
             searched.iter().filter(|file| self.is_of(one, &file.path, file.kind)).collect();

@@ -216,7 +216,7 @@ fn cores(pid: i32, uid: u32) -> Result<Cores, String> {
         .uid();
     Ok(Cores {
         pattern: read("/proc/sys/kernel/core_pattern".into())?.trim().to_owned(),
-        limit_bytes: core_limit(&limits).ok_or("its limits are not understood")?,
+        limit_bytes: core_limit(&limits)?,
         filter: u32::from_str_radix(filter.trim(), 16)
             .map_err(|_| "its coredump_filter is not understood")?,
         // Source: proc(5): files of a process that is not dumpable belong to root.
@@ -225,11 +225,16 @@ fn cores(pid: i32, uid: u32) -> Result<Cores, String> {
 }
 
 /// Source: proc(5): the line `Max core file size`, then the soft limit.
-fn core_limit(limits: &str) -> Option<Option<u64>> {
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max core file size"))?;
-    let soft = line.split_whitespace().next()?;
-    if soft == "unlimited" { Some(None) } else { soft.parse().ok().map(Some) }
+fn core_limit(limits: &str) -> Result<Option<u64>, &'static str> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max core file size"));
+    match line.and_then(|line| line.split_whitespace().next()) {
+        Some("unlimited") => Ok(None),
+        Some(bytes) => bytes.parse().map(Some).map_err(|_| NO_LIMIT),
+        None => Err(NO_LIMIT),
+    }
 }
+
+const NO_LIMIT: &str = "its limits are not understood";
 
 fn judge_cores(cores: &Cores) -> (RestPlaceWord, String) {
     let goes_to = if let Some(program) = cores.pattern.strip_prefix('|') {
@@ -393,9 +398,9 @@ mod tests {
         }
         let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
                       Max core file size        0                    unlimited            bytes     \n";
-        assert_eq!(core_limit(limits), Some(Some(0)));
-        assert_eq!(core_limit(&limits.replace("  0  ", "  unlimited  ")), Some(None));
-        assert_eq!(core_limit("Max cpu time"), None);
+        assert_eq!(core_limit(limits), Ok(Some(0)));
+        assert_eq!(core_limit(&limits.replace("  0  ", "  unlimited  ")), Ok(None));
+        assert!(core_limit("Max cpu time").is_err());
         let own = cores(i32::try_from(std::process::id()).unwrap(), nix::unistd::getuid().as_raw()).unwrap();
         assert!(own.is_dumpable, "{own:?}");
     }
