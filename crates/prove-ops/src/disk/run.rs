@@ -31,6 +31,7 @@ const COLUMNS_CSV: &str = "b VARCHAR(250) CHARACTER SET latin1 NOT NULL";
 const CLOCK_SLACK: Duration = Duration::from_secs(1);
 /// Internal temporary tables are one of them.
 const INTERNAL_KINDS: &[Kind] = &[Kind::Temp, Kind::AriaData, Kind::AriaIndex, Kind::MyIsam];
+const INTERNAL_AT_MOST: Duration = Duration::from_secs(15);
 const POLL: Duration = Duration::from_millis(200);
 /// An ALTER TABLE whose files were not seen is made again: they live for as long as it sorts.
 const ALTERS_MAX: u32 = 3;
@@ -390,13 +391,25 @@ impl<'r> Run<'r> {
         let before = self.pages_of(&[Kind::Temp], progress)?;
         let (pid, needle) = (self.files.pid, self.canaries.needle());
         let (root, elsewhere) = (self.files.root.clone(), self.elsewhere(INTERNAL_KINDS));
-        let seen = held::while_it_sleeps(self.cluster, &mut self.control, pid, &sql, self.stop, |nameless| {
-            let searched = needle::find(&root, &elsewhere, &needle, progress);
-            let looked = disk::look_also(&root, &elsewhere, progress);
-            (Nameless::of(&nameless, &needle, "a file without a name (sort)"), searched, looked)
+        let in_memory = self.in_memory("internal-temporary");
+        let stop = self.stop;
+        let seen = held::while_it_sleeps(self.cluster, &mut self.control, pid, &sql, stop, |nameless| {
+            let began = Instant::now();
+            loop {
+                let searched = needle::find(&root, &elsewhere, &needle, progress)?;
+                let looked = disk::look_also(&root, &elsewhere, progress)?;
+                let (evidence, files) = internal(&searched, &looked.artefacts, before, &in_memory);
+                // Its pages are written out a while after the statement has made them, if at all.
+                let is_over = began.elapsed() > INTERNAL_AT_MOST || stop.load(Ordering::Relaxed);
+                if evidence.times > 0 || is_over {
+                    let sort = Nameless::of(&nameless, &needle, "a file without a name (sort)");
+                    return Ok((sort, evidence, files));
+                }
+                std::thread::sleep(POLL);
+            }
         });
-        let (sort, searched, looked) = match seen {
-            Ok(seen) => seen,
+        let (sort, evidence, files) = match seen {
+            Ok(seen) => seen.map_err(gone)?,
             Err(why) => {
                 for id in ["internal-temporary", "sort"] {
                     self.reach(id, Reached::No(why.clone()));
@@ -404,40 +417,10 @@ impl<'r> Run<'r> {
                 return Ok(());
             }
         };
+        self.held.insert("internal-temporary", (evidence, files));
         let evidence =
             sort.evidence(MIB / 4, "a file", "no such file was seen: the sort stayed in sort_buffer_size");
         self.held.insert("sort", (evidence, sort.files));
-        let (Ok(searched), Ok(looked)) = (searched, looked) else {
-            self.reach("internal-temporary", Reached::No("its files could not be listed".into()));
-            return Ok(());
-        };
-        let is_its = |path: &str, kind: Kind| kind == Kind::Temp || is_temporary_name(path);
-        let mut files = Vec::new();
-        for one in searched.iter().filter(|one| is_its(&one.path, one.kind)) {
-            let times = one.counts.get(Id::Select.word()).copied().unwrap_or_default();
-            if times > 0 {
-                files.push(DiskProofFile { path: one.path.clone(), times });
-            }
-        }
-        let its: Vec<&DiskArtefact> =
-            looked.artefacts.iter().filter(|one| is_its(&one.path, one.kind)).collect();
-        let pages = |of: fn(&DiskArtefact) -> u64| its.iter().map(|one| of(one)).sum::<u64>();
-        let grown =
-            pages(|one| if one.kind == Kind::Temp { one.tally.written() } else { 0 }).saturating_sub(before);
-        let named = pages(|one| if one.kind == Kind::Temp { 0 } else { one.bytes });
-        let reached = if grown >= PAGES_LEAST || named >= MIB {
-            Reached::Yes("its file grew while it ran".into())
-        } else {
-            Reached::No(self.in_memory("internal-temporary"))
-        };
-        let evidence = Evidence {
-            times: files.iter().map(|one| one.times).sum(),
-            reached,
-            encrypted: pages(|one| one.tally.encrypted),
-            plain: pages(|one| one.tally.plain),
-            unread: pages(|one| u64::from(one.is_unread)),
-        };
-        self.held.insert("internal-temporary", (evidence, files));
         Ok(())
     }
 
@@ -559,6 +542,41 @@ impl<'r> Run<'r> {
             Files::Held => false,
         }
     }
+}
+
+/// What was seen of the internal temporary table of a statement that is held. `before`: pages of temporary tablespaces.
+fn internal(
+    searched: &[Searched],
+    looked: &[DiskArtefact],
+    before: u64,
+    in_memory: &str,
+) -> (Evidence, Vec<DiskProofFile>) {
+    let is_its = |path: &str, kind: Kind| kind == Kind::Temp || is_temporary_name(path);
+    let mut files = Vec::new();
+    for one in searched.iter().filter(|one| is_its(&one.path, one.kind)) {
+        let times = one.counts.get(Id::Select.word()).copied().unwrap_or_default();
+        if times > 0 {
+            files.push(DiskProofFile { path: one.path.clone(), times });
+        }
+    }
+    let its: Vec<&DiskArtefact> = looked.iter().filter(|one| is_its(&one.path, one.kind)).collect();
+    let sum = |of: fn(&DiskArtefact) -> u64| its.iter().map(|one| of(one)).sum::<u64>();
+    let grown =
+        sum(|one| if one.kind == Kind::Temp { one.tally.written() } else { 0 }).saturating_sub(before);
+    let named = sum(|one| if one.kind == Kind::Temp { 0 } else { one.bytes });
+    let reached = if grown >= PAGES_LEAST || named >= MIB {
+        Reached::Yes("its file grew while it ran".into())
+    } else {
+        Reached::No(in_memory.to_owned())
+    };
+    let evidence = Evidence {
+        times: files.iter().map(|one| one.times).sum(),
+        reached,
+        encrypted: sum(|one| one.tally.encrypted),
+        plain: sum(|one| one.tally.plain),
+        unread: sum(|one| u64::from(one.is_unread)),
+    };
+    (evidence, files)
 }
 
 fn gone(error: disk::DiskError) -> OpsError {
