@@ -394,6 +394,9 @@ _sealion() {
             sealion__subcmd__help__subcmd__prove,config)
                 cmd="sealion__subcmd__help__subcmd__prove__subcmd__config"
                 ;;
+            sealion__subcmd__help__subcmd__prove,disk)
+                cmd="sealion__subcmd__help__subcmd__prove__subcmd__disk"
+                ;;
             sealion__subcmd__help__subcmd__prove,list)
                 cmd="sealion__subcmd__help__subcmd__prove__subcmd__list"
                 ;;
@@ -535,6 +538,9 @@ _sealion() {
             sealion__subcmd__prove,config)
                 cmd="sealion__subcmd__prove__subcmd__config"
                 ;;
+            sealion__subcmd__prove,disk)
+                cmd="sealion__subcmd__prove__subcmd__disk"
+                ;;
             sealion__subcmd__prove,help)
                 cmd="sealion__subcmd__prove__subcmd__help"
                 ;;
@@ -561,6 +567,9 @@ _sealion() {
                 ;;
             sealion__subcmd__prove__subcmd__help,config)
                 cmd="sealion__subcmd__prove__subcmd__help__subcmd__config"
+                ;;
+            sealion__subcmd__prove__subcmd__help,disk)
+                cmd="sealion__subcmd__prove__subcmd__help__subcmd__disk"
                 ;;
             sealion__subcmd__prove__subcmd__help,help)
                 cmd="sealion__subcmd__prove__subcmd__help__subcmd__help"
@@ -3446,7 +3455,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__prove)
-            opts="client clients config serve sniff relay tour list"
+            opts="client clients config serve sniff relay disk tour list"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3488,6 +3497,20 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__prove__subcmd__config)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__prove__subcmd__disk)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -4848,7 +4871,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__prove)
-            opts="-v -h --inventory --format --color --verbose --help client clients config serve sniff relay tour list help"
+            opts="-v -h --inventory --format --color --verbose --help client clients config serve sniff relay disk tour list help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5007,8 +5030,118 @@ _sealion() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sealion__subcmd__prove__subcmd__disk)
+            opts="-h -P -u -p -S -? -v --yes --fill-mb --wait --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --format --inventory --color --verbose"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --fill-mb)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -h)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -P)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -u)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-fd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --socket)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -S)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --defaults-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --defaults-extra-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --defaults-group-suffix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --login-path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-mode)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-crl)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sealion__subcmd__prove__subcmd__help)
-            opts="client clients config serve sniff relay tour list help"
+            opts="client clients config serve sniff relay disk tour list help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5050,6 +5183,20 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__prove__subcmd__help__subcmd__config)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__prove__subcmd__help__subcmd__disk)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

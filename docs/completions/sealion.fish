@@ -191,8 +191,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand audit" -l skip-ssl -d 'D
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -s ? -l help -d 'Print help; --help prints all options'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -l format -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -l format -r -f -a "table\t''
 json\t''
 line\t''
 diff\t''
@@ -204,20 +204,21 @@ sarif\t''
 junit\t''
 prometheus\t''
 html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "client" -d 'Test one client against man-in-the-middle attacks, using a rogue server'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "clients" -d 'Test database drivers and tools, in every TLS mode they have'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "config" -d 'Check the database connections in application settings'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "serve" -d 'Run the rogue server, one port for each attack, and report what clients give away'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "sniff" -d 'Report what can be read from a capture file or a network interface'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "relay" -d 'Run a relay between a client and a real server, passive or as an attacker'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "tour" -d 'Demonstrate the classic attacks on real servers, and what stops each'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "list" -d 'List the attacks'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "client" -d 'Test one client against man-in-the-middle attacks, using a rogue server'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "clients" -d 'Test database drivers and tools, in every TLS mode they have'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "config" -d 'Check the database connections in application settings'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "serve" -d 'Run the rogue server, one port for each attack, and report what clients give away'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "sniff" -d 'Report what can be read from a capture file or a network interface'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "relay" -d 'Run a relay between a client and a real server, passive or as an attacker'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "disk" -d 'Write canaries to a running server and search its files for them'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "tour" -d 'Demonstrate the classic attacks on real servers, and what stops each'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "list" -d 'List the attacks'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l case -d 'Only these attacks (see `sealion prove list`), comma-separated; may be repeated' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l host -d 'Host name that clients connect to; valid certificates are issued for it. Default: localhost' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1; whoever can reach it can be attacked' -r
@@ -315,6 +316,36 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l fail-on-clear -d 'Exit with 1 if something readable was found'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l fill-mb -d 'MiB for each temporary table; those of a table that fits into the buffer pool may reach no disk' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l wait -d 'Seconds to wait for a checkpoint that passes what was written' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s h -l host -d 'Host name or address' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s P -l port -d 'Port' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s u -l user -d 'User' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l password-file -d 'Read the password from FILE (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l password-fd -d 'Read the password from this open file descriptor' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s S -l socket -d 'Unix socket' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l defaults-file -d 'Read only this option file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l defaults-group-suffix -d 'Also read option groups with this suffix' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l login-path -d 'Login path of ~/.mylogin.cnf' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl-mode -d 'As --ssl-mode of mysql: REQUIRED, VERIFY_CA, ...' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl-ca -d 'CA certificates to verify the server against' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl-crl -d 'Certificate revocation lists of that CA' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl-cert -d 'Client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl-key -d 'Private key of the client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l yes -d 'Do not ask: write canaries to the server'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s p -l password -d 'Prompt for the password'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl -d 'Require TLS, as --ssl of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l skip-ssl -d 'Do not use TLS'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s ? -l help -d 'Print help; --help prints all options'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l only -d 'Only these parts (IDs), comma-separated; may be repeated' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l html -d 'Also write an HTML page for teaching to FILE' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l out -d 'Also write the JSON of `--format json` to FILE' -r -F
@@ -341,6 +372,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "serve" -d 'Run the rogue server, one port for each attack, and report what clients give away'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "sniff" -d 'Report what can be read from a capture file or a network interface'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "relay" -d 'Run a relay between a client and a real server, passive or as an attacker'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "disk" -d 'Write canaries to a running server and search its files for them'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "tour" -d 'Demonstrate the classic attacks on real servers, and what stops each'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the attacks'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -1987,6 +2019,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "serve" -d 'Run the rogue server, one port for each attack, and report what clients give away'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "sniff" -d 'Report what can be read from a capture file or a network interface'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "relay" -d 'Run a relay between a client and a real server, passive or as an attacker'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "disk" -d 'Write canaries to a running server and search its files for them'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "tour" -d 'Demonstrate the classic attacks on real servers, and what stops each'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "list" -d 'List the attacks'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from status" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'

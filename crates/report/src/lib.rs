@@ -56,6 +56,8 @@ pub const STREAM_SCHEMA: &str = include_str!("../../../docs/schema/stream-1.json
 /// The same of `sealion trust … --format json`.
 pub const TRUST_SCHEMA: &str = include_str!("../../../docs/schema/trust-1.json");
 
+/// The same of `sealion prove disk --format json`.
+pub const PROVE_DISK_SCHEMA: &str = include_str!("../../../docs/schema/prove-disk-1.json");
 /// The same of `sealion prove tour --format json`.
 pub const PROVE_TOUR_SCHEMA: &str = include_str!("../../../docs/schema/prove-tour-1.json");
 

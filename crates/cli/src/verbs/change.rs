@@ -318,7 +318,7 @@ pub(super) fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
     ask()
 }
 
-fn ask() -> Result<(), OpsError> {
+pub(super) fn ask() -> Result<(), OpsError> {
     print!("type yes to continue: ");
     let _ = std::io::stdout().flush();
     let mut line = String::new();
