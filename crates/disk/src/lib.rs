@@ -6,7 +6,9 @@
 //! [`Verdict::Unknown`], and so is one that could not be read; nothing is left out.
 
 pub mod kind;
+pub mod luks_weakness;
 mod pages;
+pub mod stack;
 pub mod tally;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
