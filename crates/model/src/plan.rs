@@ -48,6 +48,8 @@ pub enum Noun {
     Accounts,
     /// The CA that signs the certificates of the nodes: it can be rotated only.
     Ca,
+    /// A key of a LUKS volume of this machine, which is no node: it has a command of its own.
+    Disk,
 }
 
 impl Noun {
@@ -76,6 +78,7 @@ impl fmt::Display for Noun {
             Self::RequireTls => "require-tls",
             Self::Accounts => "accounts",
             Self::Ca => "ca",
+            Self::Disk => "disk",
         })
     }
 }

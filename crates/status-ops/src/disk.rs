@@ -81,7 +81,9 @@ fn path_row(tree: &HostTree<'_>, path: &Path) -> Result<DiskPathRow, OpsError> {
         kind if kind.is_dir() => DiskPathWord::Directory,
         kind if kind.is_file() => DiskPathWord::File,
         _ => {
-            return Err(cannot(io::Error::other("it is neither a file, nor a directory, nor a block device")));
+            return Err(cannot(io::Error::other(
+                "it is neither a file, nor a directory, nor a block device",
+            )));
         }
     };
     let text = real.display().to_string();
