@@ -9,6 +9,7 @@ pub(super) const SLOTS: usize = 8;
 const SLOTS_AT: usize = 208;
 const SLOT_BYTES: usize = 48;
 const HEADER_BYTES: usize = SLOTS_AT + SLOTS * SLOT_BYTES;
+const SALT_BYTES: usize = 32;
 const SECTOR_BYTES: u64 = 512;
 const ACTIVE: u32 = 0x00ac_71f3;
 const INACTIVE: u32 = 0x0000_dead;
@@ -30,6 +31,10 @@ pub(super) fn parse(bytes: &[u8], is_end: bool) -> Parsed {
 
 fn field(bytes: &[u8], at: usize, length: usize) -> String {
     text(bytes.get(at..at.saturating_add(length)).unwrap_or_default())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn read(bytes: &[u8]) -> Result<Header, String> {
@@ -64,6 +69,7 @@ fn read(bytes: &[u8]) -> Result<Header, String> {
             is_bound: true,
             priority: Priority::Normal,
             kdf: Some(Kdf::Pbkdf2 { hash: hash.clone(), iterations }),
+            salt: hex(bytes.get(at + 8..at + 8 + SALT_BYTES).unwrap_or_default()),
             key_bits,
             stripes,
             stripes_hash: hash.clone(),

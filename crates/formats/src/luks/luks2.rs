@@ -351,6 +351,7 @@ fn slot(id: u8, entry: &Map<String, Value>) -> Result<Slot, String> {
         is_bound: false,
         priority,
         kdf: None,
+        salt: String::new(),
         key_bits: 0,
         stripes: 0,
         stripes_hash: String::new(),
@@ -365,7 +366,9 @@ fn slot(id: u8, entry: &Map<String, Value>) -> Result<Slot, String> {
         slot.stripes = number32(af, "stripes")?;
         slot.stripes_hash = word(af, "hash")?;
         slot.cipher = Some(Cipher::of(&word(area, "encryption")?));
-        slot.kdf = Some(kdf(entry.get("kdf").and_then(Value::as_object).ok_or("it has no kdf")?)?);
+        let derived = entry.get("kdf").and_then(Value::as_object).ok_or("it has no kdf")?;
+        slot.salt = word(derived, "salt")?;
+        slot.kdf = Some(kdf(derived)?);
     }
     Ok(slot)
 }

@@ -127,6 +127,8 @@ pub struct Slot {
     pub priority: Priority,
     /// Of LUKS1 also where the slot is not active: what the last one had.
     pub kdf: Option<Kdf>,
+    /// Of the KDF: another one with each key that is put there. Text of LUKS2, hexadecimal digits of LUKS1; no secret.
+    pub salt: String,
     pub key_bits: u32,
     /// Of the anti-forensic splitter; 4000 in all that cryptsetup writes.
     pub stripes: u32,

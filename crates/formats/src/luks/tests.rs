@@ -62,6 +62,8 @@ fn luks1_as_cryptsetup_wrote_it() {
     assert_eq!(header.openers().map(|slot| slot.id).collect::<Vec<_>>(), [0, 2]);
     assert_eq!((header.slots.len(), header.free_slot()), (8, Some(1)));
     assert_eq!(header.slots[0].kdf, Some(Kdf::Pbkdf2 { hash: "sha256".into(), iterations: 1000 }));
+    assert_eq!(header.slots[0].salt.len(), 64);
+    assert_ne!(header.slots[0].salt, header.slots[2].salt);
     assert_eq!((header.slots[0].stripes, header.slots[0].offset_bytes), (4000, 4096));
     assert_eq!(header.segments[0].offset_bytes, 4096 * 512);
     assert_eq!((header.claim(), header.is_detached(), header.reencryption), (Claim::Encrypted, false, None));

@@ -266,10 +266,20 @@ pub fn unfit(header: &Header) -> Option<String> {
     })
 }
 
+/// What is in a slot that goes.
+#[derive(Clone, Copy)]
+pub enum Goes<'r> {
+    /// It must open the slot, else the slot is somebody else's.
+    Key(&'r Key),
+    /// cryptsetup overwrites a slot before it takes it out of the header. Killed in between, it leaves an entry that nothing opens, with
+    /// the salt that the key had: whoever puts a key there makes another salt.
+    Remains { salt: &'r str },
+}
+
 /// A slot that goes, and the one that stays.
 pub struct Removal<'r> {
     pub slot: u8,
-    pub key: &'r Key,
+    pub goes: Goes<'r>,
     pub stays: u8,
     pub stays_key: &'r Key,
 }
@@ -285,15 +295,17 @@ pub fn remove(
     uuid: &str,
     removal: &Removal<'_>,
 ) -> Result<(), String> {
-    let Removal { slot, key, stays, stays_key } = *removal;
+    let Removal { slot, goes, stays, stays_key } = *removal;
     let refuse = |why: String| format!("slot {slot} was not removed: {why}");
-    if slot == stays || key.is(stays_key) {
+    if slot == stays || matches!(goes, Goes::Key(key) if key.is(stays_key)) {
         return Err(refuse("the key that stays is the one that goes".into()));
     }
     if !opens(tool, volume, None, stays, stays_key).map_err(refuse)? {
         return Err(refuse(format!("the key that is to stay does not open slot {stays}")));
     }
-    if !opens(tool, volume, None, slot, key).map_err(refuse)? {
+    if let Goes::Key(key) = goes
+        && !opens(tool, volume, None, slot, key).map_err(refuse)?
+    {
         return Err(refuse("it holds another key than the one that is to go".into()));
     }
     // Counted after the tests: they take seconds, and cryptsetup repairs a copy of the header while it reads.
@@ -301,6 +313,11 @@ pub fn remove(
     let openers: Vec<u8> = header.openers().map(|slot| slot.id).collect();
     if !openers.contains(&slot) {
         return Err(refuse("the header does not show it as one that opens the volume".into()));
+    }
+    if let Goes::Remains { salt } = goes
+        && header.slot(slot).is_none_or(|slot| slot.salt != salt)
+    {
+        return Err(refuse("a key was put there since".into()));
     }
     if !openers.contains(&stays) || openers.len() < 2 {
         return Err(refuse("no other slot would remain".into()));

@@ -143,7 +143,7 @@ pub fn plan(
     let rotation = rotation(wish, &header, slots, made_unix_ms, &mut problems);
     match rotation {
         Some((rotation, is_added)) if problems.0.is_empty() => {
-            let impact = impact(tool, wish, &header, &rotation, &new);
+            let impact = impact(tool, wish, &header, &rotation, &old, &new);
             Ok(written(&rotation, &header, is_added, impact, made_unix_ms, version))
         }
         _ => Err(problems.0),
@@ -249,6 +249,7 @@ fn impact(
     wish: &Wish,
     header: &Header,
     rotation: &Rotation,
+    old: &Key,
     new: &Key,
 ) -> Vec<String> {
     let mut lines = vec![
@@ -278,26 +279,27 @@ fn impact(
     if is_open_to_others(&wish.backup_dir) {
         lines.push(format!("{} can be read by others: chmod 700", wish.backup_dir.display()));
     }
-    lines.extend(backups_that_open(tool, wish, rotation));
+    lines.extend(older_backups(tool, &wish.volume, &rotation.uuid, &wish.backup_dir, old));
     lines
 }
 
-/// Older header backups in the directory, and whether the old key opens them: that was tried with each.
-fn backups_that_open(tool: &mut dyn Cryptsetup, wish: &Wish, rotation: &Rotation) -> Vec<String> {
-    let older = match escrow::older(&wish.backup_dir, &rotation.uuid) {
+/// Header backups in a directory, and whether the old key opens them: that was tried with each.
+pub(crate) fn older_backups(
+    tool: &mut dyn Cryptsetup,
+    volume: &Volume,
+    uuid: &str,
+    dir: &Path,
+    old: &Key,
+) -> Vec<String> {
+    let older = match escrow::older(dir, uuid) {
         Ok(older) => older,
-        Err(why) => return vec![format!("older header backups are not known: {why}")],
+        Err(why) => return vec![format!("header backups in {} are not known: {why}", dir.display())],
     };
     let mut lines = Vec::new();
     for (path, header) in older {
-        let old = Key::read(&wish.old_key);
-        let mut state = "does not fit the old key";
+        let mut state = "does not open with the old key";
         for slot in header.openers() {
-            let answer = old
-                .as_ref()
-                .map_err(Clone::clone)
-                .and_then(|old| cryptsetup::opens(tool, &wish.volume, Some(&path), slot.id, old));
-            match answer {
+            match cryptsetup::opens(tool, volume, Some(&path), slot.id, old) {
                 Ok(true) => {
                     state = "opens with the old key";
                     break;

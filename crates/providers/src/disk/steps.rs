@@ -6,7 +6,7 @@ use change::{Acted, Direction, Runner, StepCheck, StepError};
 use formats::luks::{Header, SlotState};
 use model::Step;
 
-use super::cryptsetup::{self, Cryptsetup, Key, Removal, opens, same_volume, slots_of};
+use super::cryptsetup::{self, Cryptsetup, Goes, Key, Removal, opens, same_volume, slots_of};
 use super::{Rotation, escrow};
 
 pub const BACKUP_BEFORE: &str = "luks-backup-before";
@@ -24,6 +24,13 @@ pub struct Rotating<'r> {
 }
 
 type Answer<T> = Result<T, String>;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum OldSlot {
+    InUse,
+    Free,
+    Remains { salt: String },
+}
 
 /// A reason, with what to do next.
 fn failed(why: String) -> StepError {
@@ -136,7 +143,7 @@ impl Rotating<'_> {
             BACKUP_AFTER => self.new_opens().map(|()| StepCheck::Ready),
             REMOVE => {
                 self.new_opens()?;
-                if self.old_slots_in_use()?.is_empty() {
+                if self.old_slots()?.iter().all(|(_, state)| *state == OldSlot::Free) {
                     return Ok(StepCheck::AlreadyDone(
                         "the old slots are gone, and the new key opens its own".into(),
                     ));
@@ -148,33 +155,42 @@ impl Rotating<'_> {
         }
     }
 
-    /// Old slots that the old key opens yet.
-    fn old_slots_in_use(&mut self) -> Answer<Vec<u8>> {
-        let header = self.header()?;
-        let in_use: Vec<u8> = self
-            .rotation
-            .old_slots
-            .iter()
-            .copied()
-            .filter(|slot| header.slot(*slot).is_some_and(|slot| slot.state != SlotState::Inactive))
-            .collect();
-        if in_use.is_empty() {
-            return Ok(in_use);
-        }
-        let old = self.old()?;
+    /// Of each old slot: whether it has the old key, nothing, or what a removal that was cut short has left.
+    ///
+    /// # Errors
+    /// One has another key, or that cannot be told.
+    fn old_slots(&mut self) -> Answer<Vec<(u8, OldSlot)>> {
         let mut slots = Vec::new();
-        for slot in in_use {
-            match self.slot(slot, &old)? {
-                Some(true) => slots.push(slot),
-                Some(false) => {
-                    return Err(format!(
-                        "slot {slot} holds another key than the old one now; it is left as it is"
-                    ));
+        for slot in self.rotation.old_slots.clone() {
+            let header = self.header()?;
+            let is_free = header.slot(slot).is_none_or(|slot| slot.state == SlotState::Inactive);
+            let state = if is_free {
+                OldSlot::Free
+            } else {
+                let old = self.old()?;
+                match self.slot(slot, &old)? {
+                    None => OldSlot::Free,
+                    Some(true) => OldSlot::InUse,
+                    Some(false) => OldSlot::Remains { salt: self.remains(slot, &old)? },
                 }
-                None => {}
-            }
+            };
+            slots.push((slot, state));
         }
         Ok(slots)
+    }
+
+    /// The salt of a slot that has the entry of the old key, and nothing that the old key opens any more.
+    fn remains(&mut self, slot: u8, old: &Key) -> Answer<String> {
+        let other = || format!("slot {slot} holds another key than the old one now; it is left as it is");
+        let backup = self.rotation.backup_before.clone();
+        let kept = escrow::whole(&backup, &self.rotation.uuid)?.ok_or_else(other)?;
+        let now = self.header()?;
+        match (kept.slot(slot), now.slot(slot)) {
+            (Some(kept), Some(now)) if kept == now && self.opens_backup(&backup, slot, old)? => {
+                Ok(now.salt.clone())
+            }
+            _ => Err(other()),
+        }
     }
 
     fn act_forward(&mut self, kind: &str) -> Answer<()> {
@@ -198,14 +214,13 @@ impl Rotating<'_> {
             }
             BACKUP_AFTER => self.make_after().map(|_| ()),
             REMOVE => {
-                // They may have been removed since: what goes must be in both.
-                self.make_before()?;
+                // They may have been removed since. That of before can be made as long as the old key is in its slots.
+                if self.old_slots()?.iter().all(|(_, state)| *state == OldSlot::InUse) {
+                    self.make_before()?;
+                }
                 self.make_after()?;
-                for slot in self.old_slots_in_use()? {
-                    let (old, new) = (self.old()?, self.new()?);
-                    let removal = Removal { slot, key: &old, stays: rotation.new_slot, stays_key: &new };
-                    cryptsetup::remove(self.tool, &rotation.volume, &rotation.uuid, &removal)?;
-                    (self.tell)(&format!("slot {slot} was removed"));
+                for (slot, state) in self.old_slots()? {
+                    self.remove_old(slot, &state)?;
                 }
                 Ok(())
             }
@@ -250,7 +265,12 @@ impl Rotating<'_> {
                     ));
                 }
                 self.new_opens()?;
-                Ok(format!("the old key opens nothing, the new one slot {new_slot}"))
+                let rotation = self.rotation.clone();
+                let dir = rotation.backup_before.parent().unwrap_or(Path::new("/"));
+                for line in super::older_backups(self.tool, &rotation.volume, &rotation.uuid, dir, &old) {
+                    (self.tell)(&line);
+                }
+                Ok(format!("the old key opens no slot, the new one slot {new_slot}"))
             }
             other => Err(format!("this version knows no step \"{other}\"")),
         }
@@ -293,28 +313,33 @@ impl Rotating<'_> {
         }
     }
 
-    /// Old slots without a key.
-    fn old_slots_missing(&mut self) -> Answer<Vec<u8>> {
-        let old = self.old()?;
-        let mut missing = Vec::new();
-        for slot in self.rotation.old_slots.clone() {
-            match self.slot(slot, &old)? {
-                None => missing.push(slot),
-                Some(true) => {}
-                Some(false) => {
-                    return Err(format!(
-                        "slot {slot} holds another key than the old one; it is left as it is"
-                    ));
-                }
-            }
-        }
-        Ok(missing)
+    /// With the new key, which stays.
+    fn remove_old(&mut self, slot: u8, state: &OldSlot) -> Answer<()> {
+        let rotation = self.rotation.clone();
+        let (old, new) = (self.old()?, self.new()?);
+        let goes = match state {
+            OldSlot::Free => return Ok(()),
+            OldSlot::InUse => Goes::Key(&old),
+            OldSlot::Remains { salt } => Goes::Remains { salt },
+        };
+        let removal = Removal { slot, goes, stays: rotation.new_slot, stays_key: &new };
+        cryptsetup::remove(self.tool, &rotation.volume, &rotation.uuid, &removal)?;
+        (self.tell)(&format!("slot {slot} was removed"));
+        Ok(())
+    }
+
+    /// Old slots that the old key does not open.
+    fn old_slots_missing(&mut self) -> Answer<Vec<(u8, OldSlot)>> {
+        let mut slots = self.old_slots()?;
+        slots.retain(|(_, state)| *state != OldSlot::InUse);
+        Ok(slots)
     }
 
     /// Nothing of a key is kept; the header of before tells whether the file is as it was.
-    fn old_is_of_backup(&mut self, slots: &[u8]) -> Answer<()> {
+    fn old_is_of_backup(&mut self, slots: &[(u8, OldSlot)]) -> Answer<()> {
         let (path, old) = (self.rotation.backup_before.clone(), self.old()?);
-        self.backup_opens(&path, slots, &old).map_err(|why| {
+        let slots: Vec<u8> = slots.iter().map(|(slot, _)| *slot).collect();
+        self.backup_opens(&path, &slots, &old).map_err(|why| {
             format!(
                 "the old key cannot be put back: {why}\n  next: sealion rotate disk undo --key-file FILE, with the key as it was, and the \
                  header backup in its place"
@@ -328,7 +353,8 @@ impl Rotating<'_> {
             REMOVE => {
                 let missing = self.old_slots_missing()?;
                 self.old_is_of_backup(&missing)?;
-                for slot in missing {
+                for (slot, state) in missing {
+                    self.remove_old(slot, &state)?;
                     let (old, new) = (self.old()?, self.new()?);
                     cryptsetup::add(
                         self.tool,
@@ -346,7 +372,8 @@ impl Rotating<'_> {
             ADD => {
                 let stays = self.old_opens()?;
                 let (old, new) = (self.old()?, self.new()?);
-                let removal = Removal { slot: rotation.new_slot, key: &new, stays, stays_key: &old };
+                let removal =
+                    Removal { slot: rotation.new_slot, goes: Goes::Key(&new), stays, stays_key: &old };
                 cryptsetup::remove(self.tool, &rotation.volume, &rotation.uuid, &removal)
             }
             _ => Ok(()),
@@ -358,7 +385,7 @@ impl Rotating<'_> {
             REMOVE => {
                 let missing = self.old_slots_missing()?;
                 match missing.first() {
-                    Some(slot) => Err(format!("slot {slot} has no key")),
+                    Some((slot, _)) => Err(format!("slot {slot} has no key")),
                     None => Ok("the old key opens its slots".into()),
                 }
             }
