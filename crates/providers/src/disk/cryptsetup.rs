@@ -337,3 +337,57 @@ pub fn remove(
         Err(why) => Err(format!("slot {slot} was removed; {why}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Says(Option<i32>, &'static str);
+
+    impl Cryptsetup for Says {
+        fn run(&mut self, _: &Command<'_>) -> Result<Ended, String> {
+            Ok(Ended { code: self.0, said: self.1.into() })
+        }
+    }
+
+    /// The codes and texts are those of cryptsetup 2.6.1.
+    #[test]
+    fn only_two_answers_tell_whether_a_key_opens_a_slot() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let path = dir.path().join("key");
+        fs::write(&path, "key").expect("writable");
+        let key = Key::read(&path).expect("a key");
+        let volume = Volume { device: "/dev/none".into(), header: None };
+        let ask = |code, said| opens(&mut Says(code, said), &volume, None, 1, &key);
+        assert_eq!(ask(Some(0), "Key slot 1 unlocked.\nCommand successful.\n"), Ok(true));
+        assert_eq!(ask(Some(2), "No key available with this passphrase.\n"), Ok(false));
+        // A token opened another slot, or nobody says which.
+        for (code, said) in [
+            (Some(0), "Key slot 11 unlocked.\n"),
+            (Some(0), ""),
+            (Some(1), "No usable keyslot is available.\n"),
+            (Some(1), "Failed to open key file.\n"),
+            (Some(3), ""),
+            (Some(4), "Device /dev/none does not exist or access denied.\n"),
+            (Some(5), ""),
+            (None, ""),
+        ] {
+            assert!(ask(code, said).is_err(), "{code:?} {said}");
+        }
+    }
+
+    #[test]
+    fn a_key_file_is_a_file_with_bytes_and_is_never_shown() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let path = dir.path().join("key");
+        assert!(Key::read(&path).is_err() && Key::read(dir.path()).is_err());
+        fs::write(&path, "").expect("writable");
+        assert!(Key::read(&path).expect_err("empty").contains("it is empty"));
+        fs::write(&path, vec![7; usize::try_from(KEY_BYTES_MAX).expect("small") + 1]).expect("writable");
+        assert!(Key::read(&path).is_err());
+        fs::write(&path, "secret\n").expect("writable");
+        let key = Key::read(&path).expect("a key");
+        assert!(key.ends_with_a_line_feed());
+        assert_eq!(format!("{key:?}"), "Key");
+    }
+}

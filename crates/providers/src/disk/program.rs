@@ -199,3 +199,57 @@ impl Cryptsetup for Program {
         Ok(Ended { code: status.and_then(|status| status.code()), said })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::cryptsetup::{KdfWish, Volume};
+    use super::*;
+
+    #[test]
+    fn no_key_is_an_argument_and_no_command_takes_one_for_granted() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let key = |text: &str| {
+            let path = dir.path().join(text);
+            std::fs::write(&path, text).expect("writable");
+            Key::read(&path).expect("a key")
+        };
+        let (old, new) = (key("old secret"), key("new secret"));
+        let volume = Volume { device: "/dev/sdb1".into(), header: Some("/root/header".into()) };
+        let kdf = KdfWish { pbkdf: Some("argon2id".into()), force_iterations: None };
+        let (volume, backup) = (&volume, Path::new("/root/backup"));
+        let commands = [
+            Command::Test { volume, header: None, slot: 3, key: &old },
+            Command::Test { volume, header: Some(backup), slot: 3, key: &old },
+            Command::Add { volume, slot: 4, with: &old, new: &new, kdf: &kdf },
+            Command::Remove { volume, slot: 3, with: &new },
+            Command::BackUp { volume, to: backup },
+            Command::Load { volume },
+        ];
+        let mut lines = Vec::new();
+        for command in &commands {
+            let (words, keys) = arguments(command).expect("whole paths");
+            let mut line = words.join(" ");
+            assert!(!line.contains("secret") && !line.contains("batch") && !line.contains(" -q"), "{line}");
+            for (at, fd) in keys.iter().enumerate() {
+                let mut text = String::new();
+                File::open(super::at(fd)).and_then(|mut file| file.read_to_string(&mut text)).expect("ours");
+                assert!(text.ends_with(" secret"), "{text}");
+                line = line.replace(&super::at(fd), &format!("KEY{at}"));
+            }
+            lines.push(line);
+        }
+        assert_eq!(
+            lines,
+            [
+                "--verbose open --test-passphrase --token-type sealion-none --key-slot 3 --key-file KEY0 --header /root/header -- /dev/sdb1",
+                "--verbose open --test-passphrase --token-type sealion-none --key-slot 3 --key-file KEY0 --header /root/backup -- /dev/sdb1",
+                "--verbose luksAddKey --key-slot 4 --key-file KEY0 --pbkdf argon2id --header /root/header -- /dev/sdb1 KEY1",
+                "--verbose luksKillSlot --key-file KEY0 --header /root/header -- /dev/sdb1 3",
+                "--verbose luksHeaderBackup --header-backup-file /root/backup --header /root/header -- /dev/sdb1",
+                "--verbose luksUUID --header /root/header -- /dev/sdb1",
+            ]
+        );
+        let relative = Volume { device: "image".into(), header: None };
+        assert!(arguments(&Command::Load { volume: &relative }).is_err());
+    }
+}

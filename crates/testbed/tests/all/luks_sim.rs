@@ -59,7 +59,8 @@ enum End {
 
 impl World {
     fn new(shape: Shape) -> Self {
-        let dir = tempfile::tempdir().expect("tmp");
+        // Thousands of syncs, whose time is no part of what is tried.
+        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("tmp");
         let at = |name: &str| dir.path().join(name);
         fs::create_dir(at("escrow")).expect("fresh");
         let key_files: Vec<PathBuf> = ["old", "new", "third"]
@@ -186,7 +187,7 @@ fn killed_at_every_moment_a_rotation_is_finished_or_taken_back() {
         // Each way on is tried from each moment of some shape; of every one in `make deep`.
         for at in 0..moments {
             for back in [false, true] {
-                if !is_deep() && (u32::from(back) + at) % 2 == u32::try_from(number % 2).expect("small") {
+                if !is_deep() && (2 * u32::from(back) + at) % 4 != u32::try_from(number % 4).expect("small") {
                     continue;
                 }
                 let told = format!("{shape:?} killed at {at}, back {back}");
