@@ -95,7 +95,7 @@ pub fn weaknesses(header: &Header) -> Vec<Weakness> {
         );
     }
     of_slots(header, &mut add);
-    found.sort_by(|one, other| other.severity.cmp(&one.severity));
+    found.sort_by_key(|one| std::cmp::Reverse(one.severity));
     found
 }
 

@@ -341,7 +341,7 @@ impl<'t> Walk<'t> {
                     match self.number_of_node(node)? {
                         Some(number) => layer.below = vec![self.device(number)],
                         None => {
-                            layer.below = vec![hidden(node, format!("{node} is no device that sysfs knows"))]
+                            layer.below = vec![hidden(node, format!("{node} is no device that sysfs knows"))];
                         }
                     }
                 }
@@ -388,7 +388,7 @@ impl<'t> Walk<'t> {
             parts.next().unwrap_or_default(),
         );
         layer.kind = LayerKind::Mapping;
-        layer.about = dm_name.to_owned();
+        dm_name.clone_into(&mut layer.about);
         match (first, kind) {
             ("CRYPT", "LUKS1" | "LUKS2") => {
                 layer.kind = LayerKind::Crypt;

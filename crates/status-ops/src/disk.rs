@@ -319,16 +319,11 @@ impl Tree for HostTree<'_> {
     fn real_path(&self, path: &str) -> Result<Option<String>, String> {
         let mut at = PathBuf::from(path);
         for _ in 0..LINKS_MAX {
-            match self.host.link(&at).map_err(|error| error.to_string())? {
-                Some(target) => {
-                    let dir = at.parent().unwrap_or(Path::new("/"));
-                    at = normal(&dir.join(target));
-                }
-                None => {
-                    let is_there = self.host.facts(&at).map_err(|error| error.to_string())?.is_some();
-                    return Ok(is_there.then(|| at.display().to_string()));
-                }
-            }
+            let Some(target) = self.host.link(&at).map_err(|error| error.to_string())? else {
+                let is_there = self.host.facts(&at).map_err(|error| error.to_string())?.is_some();
+                return Ok(is_there.then(|| at.display().to_string()));
+            };
+            at = normal(&at.parent().unwrap_or(Path::new("/")).join(target));
         }
         Err(format!("{path} leads through more than {LINKS_MAX} links"))
     }

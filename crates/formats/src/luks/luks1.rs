@@ -5,7 +5,7 @@ use super::{
 };
 use crate::bytes::{be32, text};
 
-pub(super) const SLOTS: usize = 8;
+const SLOTS: usize = 8;
 const SLOTS_AT: usize = 208;
 const SLOT_BYTES: usize = 48;
 const HEADER_BYTES: usize = SLOTS_AT + SLOTS * SLOT_BYTES;
@@ -34,7 +34,8 @@ fn field(bytes: &[u8], at: usize, length: usize) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 fn read(bytes: &[u8]) -> Result<Header, String> {

@@ -240,9 +240,11 @@ impl Header {
     }
     /// The first that has nothing.
     pub fn free_slot(&self) -> Option<u8> {
-        let known = |id: u8| self.slot(id).is_none_or(|slot| slot.state == SlotState::Inactive);
-        let count = if self.version == Version::One { luks1::SLOTS as u8 } else { ENTRIES_MAX as u8 };
-        (0..count).find(|&id| known(id))
+        let is_free = |id: u8| self.slot(id).is_none_or(|slot| slot.state == SlotState::Inactive);
+        match self.version {
+            Version::One => (0..8).find(|&id| is_free(id)),
+            Version::Two => (0..32).find(|&id| is_free(id)),
+        }
     }
     pub fn tokens_of(&self, slot: u8) -> impl Iterator<Item = &Token> {
         self.tokens.iter().filter(move |token| token.slots.contains(&slot))

@@ -386,15 +386,8 @@ fn written(
         ),
     ];
     // Not over the backups' names, which have the time in them.
-    let state = format!(
-        "{header:?} {:?} {:?} {:?} {:?} {:?} {:?}",
-        rotation.volume,
-        rotation.old_key,
-        rotation.new_key,
-        rotation.old_slots,
-        rotation.new_slot,
-        rotation.kdf
-    );
+    let Rotation { volume, old_key, new_key, old_slots, new_slot, kdf, .. } = rotation;
+    let state = format!("{:?}", (header, volume, old_key, new_key, old_slots, new_slot, kdf));
     Plan {
         id: format!("rotate-disk-{}-{made_unix_ms}", rotation.uuid),
         sequence: 0,

@@ -43,10 +43,10 @@ fn failed(why: String) -> StepError {
 }
 
 impl Rotating<'_> {
-    fn old(&self) -> Answer<Key> {
+    fn old_key(&self) -> Answer<Key> {
         Key::read(&self.rotation.old_key)
     }
-    fn new(&self) -> Answer<Key> {
+    fn new_key(&self) -> Answer<Key> {
         Key::read(&self.rotation.new_key)
     }
     fn header(&mut self) -> Answer<Header> {
@@ -71,7 +71,7 @@ impl Rotating<'_> {
 
     /// A slot that the old key opens now.
     fn old_opens(&mut self) -> Answer<u8> {
-        let old = self.old()?;
+        let old = self.old_key()?;
         for slot in self.rotation.old_slots.clone() {
             if self.slot(slot, &old)? == Some(true) {
                 return Ok(slot);
@@ -81,7 +81,7 @@ impl Rotating<'_> {
     }
 
     fn new_opens(&mut self) -> Answer<()> {
-        let (new, slot) = (self.new()?, self.rotation.new_slot);
+        let (new, slot) = (self.new_key()?, self.rotation.new_slot);
         match self.slot(slot, &new)? {
             Some(true) => Ok(()),
             Some(false) => {
@@ -108,7 +108,7 @@ impl Rotating<'_> {
     fn make_before(&mut self) -> Answer<String> {
         let (path, slots) = (self.rotation.backup_before.clone(), self.rotation.old_slots.clone());
         let sum = escrow::make(self.tool, &self.rotation.volume, &self.rotation.uuid, &path)?;
-        let old = self.old()?;
+        let old = self.old_key()?;
         self.backup_opens(&path, &slots, &old)?;
         Ok(format!("{}, SHA-256 {sum}", path.display()))
     }
@@ -116,7 +116,7 @@ impl Rotating<'_> {
     fn make_after(&mut self) -> Answer<String> {
         let (path, slot) = (self.rotation.backup_after.clone(), self.rotation.new_slot);
         let sum = escrow::make(self.tool, &self.rotation.volume, &self.rotation.uuid, &path)?;
-        let new = self.new()?;
+        let new = self.new_key()?;
         self.backup_opens(&path, &[slot], &new)?;
         Ok(format!("{}, SHA-256 {sum}", path.display()))
     }
@@ -129,7 +129,7 @@ impl Rotating<'_> {
                 self.old_opens().map(|_| StepCheck::Ready)
             }
             ADD => {
-                let new = self.new()?;
+                let new = self.new_key()?;
                 match self.slot(new_slot, &new)? {
                     Some(true) => Ok(StepCheck::AlreadyDone(format!("the new key opens slot {new_slot}"))),
                     Some(false) => Ok(StepCheck::Blocked(format!(
@@ -167,7 +167,7 @@ impl Rotating<'_> {
             let state = if is_free {
                 OldSlot::Free
             } else {
-                let old = self.old()?;
+                let old = self.old_key()?;
                 match self.slot(slot, &old)? {
                     None => OldSlot::Free,
                     Some(true) => OldSlot::InUse,
@@ -198,7 +198,7 @@ impl Rotating<'_> {
         match kind {
             BACKUP_BEFORE => self.make_before().map(|_| ()),
             ADD => {
-                let (old, new) = (self.old()?, self.new()?);
+                let (old, new) = (self.old_key()?, self.new_key()?);
                 // Nobody could tell later whose key it is that would remain.
                 self.backup_opens(&rotation.backup_before, &rotation.old_slots, &old)?;
                 let volume = &rotation.volume;
@@ -257,7 +257,7 @@ impl Rotating<'_> {
                 ))
             }
             PROOF => {
-                let (old, header) = (self.old()?, self.header()?);
+                let (old, header) = (self.old_key()?, self.header()?);
                 let open = slots_of(self.tool, &self.rotation.volume, &header, &old)?;
                 if let Some(slot) = open.first() {
                     return Err(format!(
@@ -300,7 +300,7 @@ impl Rotating<'_> {
                 if header.slot(rotation.new_slot).is_none_or(|slot| slot.state == SlotState::Inactive) {
                     return Ok(StepCheck::AlreadyDone(format!("slot {} has no key", rotation.new_slot)));
                 }
-                match self.new().and_then(|new| self.slot(rotation.new_slot, &new))? {
+                match self.new_key().and_then(|new| self.slot(rotation.new_slot, &new))? {
                     None => Ok(StepCheck::AlreadyDone(format!("slot {} has no key", rotation.new_slot))),
                     Some(true) => Ok(StepCheck::Ready),
                     Some(false) => Ok(StepCheck::AlreadyDone(format!(
@@ -316,7 +316,7 @@ impl Rotating<'_> {
     /// With the new key, which stays.
     fn remove_old(&mut self, slot: u8, state: &OldSlot) -> Answer<()> {
         let rotation = self.rotation.clone();
-        let (old, new) = (self.old()?, self.new()?);
+        let (old, new) = (self.old_key()?, self.new_key()?);
         let goes = match state {
             OldSlot::Free => return Ok(()),
             OldSlot::InUse => Goes::Key(&old),
@@ -337,7 +337,7 @@ impl Rotating<'_> {
 
     /// Nothing of a key is kept; the header of before tells whether the file is as it was.
     fn old_is_of_backup(&mut self, slots: &[(u8, OldSlot)]) -> Answer<()> {
-        let (path, old) = (self.rotation.backup_before.clone(), self.old()?);
+        let (path, old) = (self.rotation.backup_before.clone(), self.old_key()?);
         let slots: Vec<u8> = slots.iter().map(|(slot, _)| *slot).collect();
         self.backup_opens(&path, &slots, &old).map_err(|why| {
             format!(
@@ -355,7 +355,7 @@ impl Rotating<'_> {
                 self.old_is_of_backup(&missing)?;
                 for (slot, state) in missing {
                     self.remove_old(slot, &state)?;
-                    let (old, new) = (self.old()?, self.new()?);
+                    let (old, new) = (self.old_key()?, self.new_key()?);
                     cryptsetup::add(
                         self.tool,
                         &rotation.volume,
@@ -371,7 +371,7 @@ impl Rotating<'_> {
             }
             ADD => {
                 let stays = self.old_opens()?;
-                let (old, new) = (self.old()?, self.new()?);
+                let (old, new) = (self.old_key()?, self.new_key()?);
                 let removal =
                     Removal { slot: rotation.new_slot, goes: Goes::Key(&new), stays, stays_key: &old };
                 cryptsetup::remove(self.tool, &rotation.volume, &rotation.uuid, &removal)
