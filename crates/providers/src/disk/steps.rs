@@ -179,17 +179,22 @@ impl Rotating<'_> {
         Ok(slots)
     }
 
-    /// The salt of a slot that has the entry of the old key, and nothing that the old key opens any more.
     fn remains(&mut self, slot: u8, old: &Key) -> Answer<String> {
-        let other = || format!("slot {slot} holds another key than the old one now; it is left as it is");
         let backup = self.rotation.backup_before.clone();
-        let kept = escrow::whole(&backup, &self.rotation.uuid)?.ok_or_else(other)?;
+        self.remains_of(&backup, slot, old)?
+            .ok_or_else(|| format!("slot {slot} holds another key than the old one now; it is left as it is"))
+    }
+
+    /// The salt of a slot that has the entry which it had in a backup, where this key opened it, and which nothing opens any more. `None`:
+    /// it has another entry.
+    fn remains_of(&mut self, backup: &Path, slot: u8, key: &Key) -> Answer<Option<String>> {
+        let Some(kept) = escrow::whole(backup, &self.rotation.uuid)? else { return Ok(None) };
         let now = self.header()?;
         match (kept.slot(slot), now.slot(slot)) {
-            (Some(kept), Some(now)) if kept == now && self.opens_backup(&backup, slot, old)? => {
-                Ok(now.salt.clone())
+            (Some(kept), Some(now)) if kept == now && self.opens_backup(backup, slot, key)? => {
+                Ok(Some(now.salt.clone()))
             }
-            _ => Err(other()),
+            _ => Ok(None),
         }
     }
 
@@ -300,14 +305,16 @@ impl Rotating<'_> {
                 if header.slot(rotation.new_slot).is_none_or(|slot| slot.state == SlotState::Inactive) {
                     return Ok(StepCheck::AlreadyDone(format!("slot {} has no key", rotation.new_slot)));
                 }
-                match self.new_key().and_then(|new| self.slot(rotation.new_slot, &new))? {
-                    None => Ok(StepCheck::AlreadyDone(format!("slot {} has no key", rotation.new_slot))),
-                    Some(true) => Ok(StepCheck::Ready),
-                    Some(false) => Ok(StepCheck::AlreadyDone(format!(
+                let new = self.new_key()?;
+                if self.slot(rotation.new_slot, &new)? == Some(false)
+                    && self.remains_of(&rotation.backup_after, rotation.new_slot, &new)?.is_none()
+                {
+                    return Ok(StepCheck::AlreadyDone(format!(
                         "slot {} holds another key than the new one, and is left as it is; the old one opens slot {slot}",
                         rotation.new_slot
-                    ))),
+                    )));
                 }
+                Ok(StepCheck::Ready)
             }
             other => Ok(StepCheck::Blocked(format!("this version knows no step \"{other}\""))),
         }
@@ -371,9 +378,18 @@ impl Rotating<'_> {
             }
             ADD => {
                 let stays = self.old_opens()?;
-                let (old, new) = (self.old_key()?, self.new_key()?);
-                let removal =
-                    Removal { slot: rotation.new_slot, goes: Goes::Key(&new), stays, stays_key: &old };
+                let (old, new, slot) = (self.old_key()?, self.new_key()?, rotation.new_slot);
+                let salt = match self.slot(slot, &new)? {
+                    None => return Ok(()),
+                    Some(false) => self.remains_of(&rotation.backup_after, slot, &new)?,
+                    Some(true) => {
+                        // Cut short, the removal leaves an entry, and only a backup tells later whose it was.
+                        self.make_after()?;
+                        None
+                    }
+                };
+                let goes = salt.as_ref().map_or(Goes::Key(&new), |salt| Goes::Remains { salt });
+                let removal = Removal { slot, goes, stays, stays_key: &old };
                 cryptsetup::remove(self.tool, &rotation.volume, &rotation.uuid, &removal)
             }
             _ => Ok(()),

@@ -39,6 +39,10 @@ pub struct StatusDiskArgs {
     /// Exit with 1 if something is weak with this severity or a higher one, with 3 if something is unknown.
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<SeverityArg>,
+    // Of `status` itself -h is the host, and that is handed down.
+    /// Print help (see more with '--help')
+    #[arg(short = 'h', long, action = clap::ArgAction::Help, help_heading = crate::options::GLOBAL)]
+    pub help: Option<bool>,
 }
 
 pub fn disk(global: &crate::options::Global, args: &StatusDiskArgs) -> Result<u8, OpsError> {
