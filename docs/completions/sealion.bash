@@ -6521,7 +6521,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__status__subcmd__disk)
-            opts="-v --datadir --fail-on --format --inventory --color --verbose"
+            opts="-h -v --datadir --fail-on --help --format --inventory --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -423,6 +423,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from help" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from help" -f -a "disk" -d 'Show what lies below a data directory, and what a LUKS header says'
