@@ -412,6 +412,15 @@ _sealion() {
             sealion__subcmd__help__subcmd__prove,tour)
                 cmd="sealion__subcmd__help__subcmd__prove__subcmd__tour"
                 ;;
+            sealion__subcmd__help__subcmd__rotate,disk)
+                cmd="sealion__subcmd__help__subcmd__rotate__subcmd__disk"
+                ;;
+            sealion__subcmd__help__subcmd__rotate__subcmd__disk,resume)
+                cmd="sealion__subcmd__help__subcmd__rotate__subcmd__disk__subcmd__resume"
+                ;;
+            sealion__subcmd__help__subcmd__rotate__subcmd__disk,undo)
+                cmd="sealion__subcmd__help__subcmd__rotate__subcmd__disk__subcmd__undo"
+                ;;
             sealion__subcmd__help__subcmd__share,create)
                 cmd="sealion__subcmd__help__subcmd__share__subcmd__create"
                 ;;
@@ -438,6 +447,9 @@ _sealion() {
                 ;;
             sealion__subcmd__help__subcmd__share__subcmd__proxy,serve)
                 cmd="sealion__subcmd__help__subcmd__share__subcmd__proxy__subcmd__serve"
+                ;;
+            sealion__subcmd__help__subcmd__status,disk)
+                cmd="sealion__subcmd__help__subcmd__status__subcmd__disk"
                 ;;
             sealion__subcmd__help__subcmd__status,rest)
                 cmd="sealion__subcmd__help__subcmd__status__subcmd__rest"
@@ -589,6 +601,15 @@ _sealion() {
             sealion__subcmd__prove__subcmd__help,tour)
                 cmd="sealion__subcmd__prove__subcmd__help__subcmd__tour"
                 ;;
+            sealion__subcmd__rotate,disk)
+                cmd="sealion__subcmd__rotate__subcmd__disk"
+                ;;
+            sealion__subcmd__rotate__subcmd__disk,resume)
+                cmd="sealion__subcmd__rotate__subcmd__disk__subcmd__resume"
+                ;;
+            sealion__subcmd__rotate__subcmd__disk,undo)
+                cmd="sealion__subcmd__rotate__subcmd__disk__subcmd__undo"
+                ;;
             sealion__subcmd__share,create)
                 cmd="sealion__subcmd__share__subcmd__create"
                 ;;
@@ -616,11 +637,17 @@ _sealion() {
             sealion__subcmd__share__subcmd__proxy,serve)
                 cmd="sealion__subcmd__share__subcmd__proxy__subcmd__serve"
                 ;;
+            sealion__subcmd__status,disk)
+                cmd="sealion__subcmd__status__subcmd__disk"
+                ;;
             sealion__subcmd__status,help)
                 cmd="sealion__subcmd__status__subcmd__help"
                 ;;
             sealion__subcmd__status,rest)
                 cmd="sealion__subcmd__status__subcmd__rest"
+                ;;
+            sealion__subcmd__status__subcmd__help,disk)
+                cmd="sealion__subcmd__status__subcmd__help__subcmd__disk"
                 ;;
             sealion__subcmd__status__subcmd__help,help)
                 cmd="sealion__subcmd__status__subcmd__help__subcmd__help"
@@ -3637,8 +3664,50 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__rotate)
-            opts=""
+            opts="disk"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__rotate__subcmd__disk)
+            opts="resume undo"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__rotate__subcmd__disk__subcmd__resume)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__rotate__subcmd__disk__subcmd__undo)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -3819,8 +3888,22 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__status)
-            opts="rest"
+            opts="rest disk"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__status__subcmd__disk)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -5675,7 +5758,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__rotate)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help disk"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5734,6 +5817,168 @@ _sealion() {
                     return 0
                     ;;
                 --max-lag)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__rotate__subcmd__disk)
+            opts="-v -h --device --header --state-dir --key-file --new-key-file --backup-dir --pbkdf --pbkdf-force-iterations --dry-run --yes --format --inventory --color --verbose --help resume undo"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --device)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --new-key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --backup-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pbkdf)
+                    COMPREPLY=($(compgen -W "argon2id argon2i pbkdf2" -- "${cur}"))
+                    return 0
+                    ;;
+                --pbkdf-force-iterations)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --yes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__rotate__subcmd__disk__subcmd__resume)
+            opts="-v -h --device --header --state-dir --key-file --new-key-file --yes --format --inventory --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --device)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --new-key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --yes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__rotate__subcmd__disk__subcmd__undo)
+            opts="-v -h --device --header --state-dir --key-file --new-key-file --yes --format --inventory --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --device)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --new-key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --yes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -6313,7 +6558,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__status)
-            opts="-h -P -u -p -S -? -v --look-ms --canaries --fail-on --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --format --inventory --color --verbose rest help"
+            opts="-h -P -u -p -S -? -v --look-ms --canaries --fail-on --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --format --inventory --color --verbose rest disk help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -6422,9 +6667,57 @@ _sealion() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sealion__subcmd__status__subcmd__help)
-            opts="rest help"
+        sealion__subcmd__status__subcmd__disk)
+            opts="-h -v --datadir --fail-on --help --format --inventory --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --datadir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "info low medium high critical" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__status__subcmd__help)
+            opts="rest disk help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__status__subcmd__help__subcmd__disk)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -376,43 +376,44 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "tour" -d 'Demonstrate the classic attacks on real servers, and what stops each'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the attacks'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l look-ms -d 'Capture traffic for this long; 0 captures nothing' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l fail-on -d 'Exit with 1 if a finding has this severity or a higher one' -r -f -a "info\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l look-ms -d 'Capture traffic for this long; 0 captures nothing' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l fail-on -d 'Exit with 1 if a finding has this severity or a higher one' -r -f -a "info\t''
 low\t''
 medium\t''
 high\t''
 critical\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s h -l host -d 'Host name or address' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s P -l port -d 'Port' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s u -l user -d 'User' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l password-file -d 'Read the password from FILE (mode 0600)' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l password-fd -d 'Read the password from this open file descriptor' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s S -l socket -d 'Unix socket' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l defaults-file -d 'Read only this option file' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l defaults-group-suffix -d 'Also read option groups with this suffix' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l login-path -d 'Login path of ~/.mylogin.cnf' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-mode -d 'As --ssl-mode of mysql: REQUIRED, VERIFY_CA, ...' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-ca -d 'CA certificates to verify the server against' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-crl -d 'Certificate revocation lists of that CA' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-cert -d 'Client certificate' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-key -d 'Private key of the client certificate' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l format -d 'Output format' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s h -l host -d 'Host name or address' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s P -l port -d 'Port' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s u -l user -d 'User' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l password-file -d 'Read the password from FILE (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l password-fd -d 'Read the password from this open file descriptor' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s S -l socket -d 'Unix socket' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l defaults-file -d 'Read only this option file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l defaults-group-suffix -d 'Also read option groups with this suffix' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l login-path -d 'Login path of ~/.mylogin.cnf' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl-mode -d 'As --ssl-mode of mysql: REQUIRED, VERIFY_CA, ...' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl-ca -d 'CA certificates to verify the server against' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl-crl -d 'Certificate revocation lists of that CA' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl-cert -d 'Client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl-key -d 'Private key of the client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l format -d 'Output format' -r -f -a "table\t''
 json\t''
 line\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l canaries -d 'Write a test row on every node while capturing'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s p -l password -d 'Prompt for the password'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl -d 'Require TLS, as --ssl of mariadb'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l skip-ssl -d 'Do not use TLS'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s ? -l help -d 'Print help; --help prints all options'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l canaries -d 'Write a test row on every node while capturing'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s p -l password -d 'Prompt for the password'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl -d 'Require TLS, as --ssl of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l skip-ssl -d 'Do not use TLS'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s ? -l help -d 'Print help; --help prints all options'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -f -a "disk" -d 'Show what lies below a data directory, and what a LUKS header says'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l datadir -d 'Data directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s h -l host -d 'Host name or address' -r
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s P -l port -d 'Port' -r
@@ -442,7 +443,22 @@ complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s ? -l help -d 'Print help; --help prints all options'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -l datadir -d 'Data directory' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -l fail-on -d 'Exit with 1 if something is weak with this severity or a higher one' -r -f -a "info\t''
+low\t''
+medium\t''
+high\t''
+critical\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from help" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from help" -f -a "disk" -d 'Show what lies below a data directory, and what a LUKS header says'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -l every -d 'Check this often' -r
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -l timeout -d 'Give up a check after this long' -r
@@ -642,34 +658,57 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l skip-openssl
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leave -d 'With accounts: leave this account as it is' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l stop-after -d 'Stop after this step; sealion resume continues' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l pause-file -d 'Begin no step while this file exists' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l window -d 'Change servers only at these times of the day' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l max-lag -d 'Change servers only while no replica lags more than this' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Output format' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l leave -d 'With accounts: leave this account as it is' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l max-lag -d 'Change servers only while no replica lags more than this' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unproven -d 'Close the change even if the last check could not prove it'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l take-over -d 'Continue although another sealion holds the lease'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-unproven -d 'Close the change even if the last check could not prove it'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l take-over -d 'Continue although another sealion holds the lease'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -a "disk" -d 'Replace a key of a LUKS volume of this machine'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l device -d 'Block device or image with a LUKS header' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l header -d 'File with the header, where it is detached from its data' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l state-dir -d 'Directory of the journal; default: in ~/.local/state/sealion/disk, by UUID' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l key-file -d 'File with the key that is in use now' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l new-key-file -d 'File with the key that replaces it (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l backup-dir -d 'Directory for the header backups, on another disk' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l pbkdf -d 'KDF of the new slot, as for cryptsetup' -r -f -a "argon2id\t''
+argon2i\t''
+pbkdf2\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l pbkdf-force-iterations -d 'Iterations of the new slot, as for cryptsetup; default: measured' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l dry-run -d 'Print the plan; change nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -f -a "resume" -d 'Continue a rotation that was interrupted'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -f -a "undo" -d 'Revert a rotation: the old key is put back from its file, then the new slot is removed'
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -l format -r -f -a "table\t''
 json\t''
@@ -2023,6 +2062,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "tour" -d 'Demonstrate the classic attacks on real servers, and what stops each'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "list" -d 'List the attacks'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from status" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from status" -f -a "disk" -d 'Show what lies below a data directory, and what a LUKS header says'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from rotate" -f -a "disk" -d 'Replace a key of a LUKS volume of this machine'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "csr" -d 'Make keys for the servers, and requests for their certificates'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "import" -d 'Take the certificates that a CA has made of these requests'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "client" -d 'Make a key and a certificate for an application'

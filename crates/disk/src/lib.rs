@@ -6,9 +6,11 @@
 //! [`Verdict::Unknown`], and so is one that could not be read; nothing is left out.
 
 pub mod kind;
+pub mod luks_weakness;
 pub mod needle;
 mod pages;
 mod places;
+pub mod stack;
 pub mod tally;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

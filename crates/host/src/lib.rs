@@ -5,6 +5,7 @@
 
 pub mod job;
 mod local;
+pub mod luks;
 pub mod ports;
 pub mod remote;
 mod search;

@@ -32,6 +32,10 @@ pub const PROVE_CLIENTS_SCHEMA: &str = include_str!("../../../docs/schema/prove-
 
 /// The same of `sealion status rest --format json`.
 pub const STATUS_REST_SCHEMA: &str = include_str!("../../../docs/schema/status-rest-1.json");
+
+/// The same of `sealion status disk --format json`.
+pub const STATUS_DISK_SCHEMA: &str = include_str!("../../../docs/schema/status-disk-1.json");
+
 /// The same of `sealion prove config --format json`.
 pub const PROVE_CONFIG_SCHEMA: &str = include_str!("../../../docs/schema/prove-config-1.json");
 

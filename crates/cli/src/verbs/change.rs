@@ -6,6 +6,7 @@ pub mod enable;
 pub mod join;
 pub mod plan;
 pub mod resume;
+pub mod rotate_disk;
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;

@@ -19,6 +19,7 @@ mod roll;
 mod scan;
 mod sniff;
 mod status;
+mod status_disk;
 mod status_rest;
 mod stream;
 mod summary;
@@ -72,6 +73,10 @@ pub use sniff::{
     SniffSecret,
 };
 pub use status::{ClusterStatus, NodeStatus, StatusRow};
+pub use status_disk::{
+    DiskCoverageWord, DiskHeaderWord, DiskLayerRow, DiskPathRow, DiskPathWord, DiskSwapRow, LuksHeaderRow,
+    LuksSegmentRow, LuksSlotRow, LuksTokenRow, LuksWeaknessRow, STATUS_DISK_SCHEMA_ID, StatusDiskReport,
+};
 pub use status_rest::{
     AtRest, AtRestRow, RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestPlaceRow,
     RestServerRow, RestSqlRow, STATUS_REST_SCHEMA_ID, StatusRestReport,

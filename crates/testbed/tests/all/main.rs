@@ -49,6 +49,8 @@ mod lab_share;
 mod lab_single;
 mod lab_watch;
 mod lab_xbstream;
+mod luks_real;
+mod luks_sim;
 mod mysql_sim;
 mod natures_sim;
 mod operators_sim;
