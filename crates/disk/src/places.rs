@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use formats::innodb::Family;
+use serde::{Deserialize, Serialize};
 
 use crate::DiskError;
 use crate::kind::{self, Kind};
@@ -59,7 +60,7 @@ fn may_be_newer(one: &Found, since: SystemTime) -> bool {
 }
 
 /// One place that a server names.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     pub path: PathBuf,
     pub takes: Takes,
@@ -68,12 +69,12 @@ pub struct Place {
 }
 
 /// Which files of a place are the server's: others may keep theirs in the same directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Takes {
     /// The file of this path.
     File(Kind),
     /// What is of these kinds by its name, in this directory.
-    Kinds(&'static [Kind]),
+    Kinds(Vec<Kind>),
     /// What is called as this path with a number behind it.
     Numbered(Kind),
     /// What servers call their temporary files, in this directory.

@@ -117,6 +117,10 @@ fn yes_or_no(said: Option<&str>, yes: &str, no: &str) -> RestVerdictWord {
 
 impl Answers {
     /// Empty where it is not set, or not known to the server.
+    pub fn variables(&self) -> &BTreeMap<String, String> {
+        &self.variables
+    }
+
     pub fn variable(&self, name: &str) -> &str {
         self.variables.get(name).map_or("", String::as_str)
     }
