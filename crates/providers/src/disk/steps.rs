@@ -256,10 +256,8 @@ impl Rotating<'_> {
                     return Err(format!("slot {slot} is in use yet"));
                 }
                 self.new_opens()?;
-                Ok(format!(
-                    "{} slots open the volume; the new key opens slot {new_slot}",
-                    header.openers().count()
-                ))
+                let count = model::text::counted(header.openers().count(), "slot opens", "slots open");
+                Ok(format!("{count} the volume; the new key opens slot {new_slot}"))
             }
             PROOF => {
                 let (old, header) = (self.old_key()?, self.header()?);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use change::Direction;
 use change_ops::disk::{self, MovedKeys, Stage};
 use providers::disk::Wish;
-use providers::disk::cryptsetup::{KdfWish, Volume};
+use providers::disk::cryptsetup::{Goes, KdfWish, Key, Removal, Volume, remove};
 use site::OpsError;
 use testbed::real::{is_deep, seed};
 use testbed::sim::luks::{Form, Killed, SimCryptsetup};
@@ -385,4 +385,33 @@ fn a_header_backup_that_the_old_key_opens_is_named_before_and_after() {
     }
     let journal = fs::read_to_string(world.state().join("rotation.journal")).expect("there");
     assert!(!journal.contains("the key of"), "{journal}");
+}
+
+/// The steps look before; this is the place that counts where somebody comes in between.
+#[test]
+fn a_slot_goes_only_beside_another_whose_key_was_tried() {
+    let mut world = World::new(Shape { others: 1, ..PLAIN });
+    let key = |name: &str| Key::read(&world.dir.path().join(name)).expect("a key");
+    let (old, new, other) = (key("old"), key("new"), key("other0"));
+    let (volume, place) = (world.wish.volume.clone(), world.place());
+    let before = fs::read(&place).expect("there");
+    let tool = &mut world.tool;
+    let mut removes =
+        |slot, goes, stays, stays_key| remove(tool, &volume, UUID, &Removal { slot, goes, stays, stays_key });
+    for (slot, goes, stays, stays_key, wanted) in [
+        (0, Goes::Key(&old), 1, &new, "does not open slot 1"),
+        (0, Goes::Key(&new), 1, &other, "another key than the one that is to go"),
+        (0, Goes::Key(&old), 0, &old, "the key that stays is the one that goes"),
+        (0, Goes::Key(&old), 1, &old, "the key that stays is the one that goes"),
+        (0, Goes::Remains { salt: "another" }, 1, &other, "a key was put there since"),
+        (1, Goes::Key(&other), 5, &old, "cannot be told"),
+        (7, Goes::Key(&old), 1, &other, "cannot be told"),
+    ] {
+        let why = removes(slot, goes, stays, stays_key).expect_err(wanted);
+        assert!(why.contains(wanted), "{why}");
+        assert_eq!(fs::read(&place).expect("there"), before, "{wanted}");
+    }
+    removes(0, Goes::Key(&old), 1, &other).expect("the other one stays");
+    assert!(removes(1, Goes::Key(&other), 0, &old).is_err());
+    assert_eq!(SimCryptsetup::opened_by(&place, b"the key of other0"), [1]);
 }
