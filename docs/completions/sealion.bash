@@ -774,7 +774,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__apply)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --replace-data --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --encryption-threads --encryption-iops --purge-binary-logs --skip-openssl-check --replace-data --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -817,6 +817,14 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-iops)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2606,7 +2614,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__disable)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --encryption-threads --encryption-iops --purge-binary-logs --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2649,6 +2657,14 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-iops)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2688,7 +2704,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__enable)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --profile --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --encryption-threads --encryption-iops --purge-binary-logs --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --profile --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2731,6 +2747,14 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-iops)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4070,7 +4094,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__join)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --replace-data --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --encryption-threads --encryption-iops --purge-binary-logs --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --replace-data --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4113,6 +4137,14 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-iops)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4888,7 +4920,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__plan)
-            opts="-b -v -h --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --replace-data --profile --format --inventory --color --verbose --help enable disable rotate join"
+            opts="-b -v -h --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --encryption-threads --encryption-iops --purge-binary-logs --skip-openssl-check --replace-data --profile --format --inventory --color --verbose --help enable disable rotate join"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4927,6 +4959,14 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-iops)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5676,7 +5716,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__resume)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --encryption-threads --encryption-iops --purge-binary-logs --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5719,6 +5759,14 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-iops)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5758,7 +5806,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__rotate)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help disk"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --encryption-threads --encryption-iops --purge-binary-logs --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help disk"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5801,6 +5849,14 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --encryption-iops)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -553,6 +553,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leave -d 'With 
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l profile -d 'With clients: versions of TLS and cipher suites that servers take: modern, intermediate' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l format -d 'Output format' -r -f -a "table\t''
 json\t''
@@ -568,6 +570,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-shut-out
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l replace-data -d 'Replace the data of the new server, although it holds schemas of users'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -581,6 +584,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leave -d 'With
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l stop-after -d 'Stop after this step; sealion resume continues' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l pause-file -d 'Begin no step while this file exists' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l window -d 'Change servers only at these times of the day' -r
@@ -596,6 +601,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-shut-ou
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l replace-data -d 'Replace the data of the new server, although it holds schemas of users'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l take-over -d 'Continue although another sealion holds the lease'
@@ -610,6 +616,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leave -d 'Wit
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l stop-after -d 'Stop after this step; sealion resume continues' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l pause-file -d 'Begin no step while this file exists' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l window -d 'Change servers only at these times of the day' -r
@@ -626,6 +634,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-shut-o
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -639,6 +648,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leave -d 'Wi
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l stop-after -d 'Stop after this step; sealion resume continues' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l pause-file -d 'Begin no step while this file exists' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l window -d 'Change servers only at these times of the day' -r
@@ -654,6 +665,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-shut-
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -667,6 +679,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_s
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l stop-after -d 'Stop after this step; sealion resume continues' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l pause-file -d 'Begin no step while this file exists' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l window -d 'Change servers only at these times of the day' -r
@@ -682,6 +696,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_s
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -788,6 +803,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand join" -l leave -d 'With 
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand join" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand join" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand join" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l stop-after -d 'Stop after this step; sealion resume continues' -r
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l pause-file -d 'Begin no step while this file exists' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l window -d 'Change servers only at these times of the day' -r
@@ -803,6 +820,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-shut-out
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand join" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l replace-data -d 'Replace the data of the new server, although it holds schemas of users'
@@ -817,6 +835,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leave -d 'Wit
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l stop-after -d 'Stop after this step; sealion resume continues' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l pause-file -d 'Begin no step while this file exists' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l window -d 'Change servers only at these times of the day' -r
@@ -832,6 +852,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-shut-o
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s v -l verbose -d 'Print more details; -vv prints everything'

@@ -91,7 +91,7 @@ mod family {
 
     use super::Family;
 
-    #[expect(clippy::ref_option, reason = "serde hands it so")]
+    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]
     pub fn serialize<S: Serializer>(family: &Option<Family>, to: S) -> Result<S::Ok, S::Error> {
         family.map(|family| if family == Family::MariaDb { "mariadb" } else { "mysql" }).serialize(to)
     }

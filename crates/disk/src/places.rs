@@ -352,7 +352,7 @@ mod tests {
             let elsewhere = Elsewhere { places: vec![place(path.to_owned(), takes)], ..Elsewhere::default() };
             walk(&root, &elsewhere)
         };
-        assert_eq!(names(&of(Takes::Kinds(&[Kind::Undo]), &dir), &dir), [("undo_001".into(), Kind::Undo)]);
+        assert_eq!(names(&of(Takes::Kinds(vec![Kind::Undo]), &dir), &dir), [("undo_001".into(), Kind::Undo)]);
         assert_eq!(
             names(&of(Takes::Numbered(Kind::Binlog), &dir.join("b")), &dir),
             [("b.000001".into(), Kind::Binlog)]
@@ -369,7 +369,7 @@ mod tests {
         // What is in the data directory was listed with it, also over a link.
         symlink(&root, dir.join("link")).unwrap();
         for path in [root.clone(), dir.join("link")] {
-            assert_eq!(of(Takes::Kinds(&[Kind::Undo]), &path).len(), 0);
+            assert_eq!(of(Takes::Kinds(vec![Kind::Undo]), &path).len(), 0);
             assert_eq!(of(Takes::File(Kind::Undo), &path.join("undo_002")).len(), 0);
         }
         assert_eq!(of(Takes::File(Kind::TextLog), &dir.join("nowhere")).len(), 0);

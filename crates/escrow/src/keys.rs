@@ -76,19 +76,17 @@ fn hex(bytes: &SecretSlice<u8>) -> Hex {
 }
 
 fn secret(hex: &str) -> Result<SecretSlice<u8>, String> {
-    if !hex.is_ascii() || hex.len() % 2 != 0 {
+    if !hex.is_ascii() || !hex.len().is_multiple_of(2) {
         return Err("it is no hexadecimal text".into());
     }
     let mut bytes = Vec::with_capacity(hex.len() / 2);
     for at in (0..hex.len()).step_by(2) {
         let pair = hex.get(at..at + 2).unwrap_or_default();
-        match u8::from_str_radix(pair, 16) {
-            Ok(byte) => bytes.push(byte),
-            Err(_) => {
-                bytes.zeroize();
-                return Err("it is no hexadecimal text".into());
-            }
-        }
+        let Ok(byte) = u8::from_str_radix(pair, 16) else {
+            bytes.zeroize();
+            return Err("it is no hexadecimal text".into());
+        };
+        bytes.push(byte);
     }
     Ok(bytes.into())
 }

@@ -68,7 +68,7 @@ fn a_copy_for_recipients_is_opened_before_it_counts() {
         Escrow::new(home.path(), Seal::Recipients { to: to.to_vec(), identity_file: file.clone() })
     };
     let (own, other) = (own.to_public().to_string(), other.to_public().to_string());
-    let said = escrow(&[own.clone()]).put("open", &set()).unwrap_err().to_string();
+    let said = escrow(std::slice::from_ref(&own)).put("open", &set()).unwrap_err().to_string();
     assert!(said.contains("may be read by others"), "{said}");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     let both = escrow(&[own.clone(), other.clone()]);

@@ -271,7 +271,7 @@ pub fn data_files(client: &mut Client) -> Result<Vec<String>, NetError> {
     // Before MariaDB 10.6 the names are in another list.
     let rows = match client.query("SELECT FILENAME FROM information_schema.INNODB_SYS_TABLESPACES") {
         Ok(rows) => rows,
-        Err(NetError::Server { .. }) => {
+        Err(NetError::Refused { .. }) => {
             client.query("SELECT PATH FROM information_schema.INNODB_SYS_DATAFILES")?
         }
         Err(error) => return Err(error),
