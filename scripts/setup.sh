@@ -6,8 +6,8 @@
 #   weak     for the controls of `sealion scan`: an OpenSSL with faults, built into the cache, and newer servers
 #   browser  Chromium and one font, for the test that opens report.html
 #   tools    ip, unshare, openssl and patch, for tests that make a namespace or run what a runbook says; sysbench, which our
-#            load generator is compared with; OpenVPN and WireGuard, whose cost is measured; an ORM, a tool for migrations and
-#            sqlmap, whose statements `sealion audit` has to tell apart
+#            load generator is compared with; OpenVPN and WireGuard, whose cost is measured; cryptsetup, which keys of LUKS are
+#            rotated by; an ORM, a tool for migrations and sqlmap, whose statements `sealion audit` has to tell apart
 #   drivers  languages, and drivers that distributions build, for `make deep` (not part of all)
 #   static   what `make static` needs: musl, its compiler and Rust's library for it (not part of all)
 #   licences cargo-deny for `make check`, built by cargo into the cache; needs no root (not part of all)
@@ -169,6 +169,7 @@ tools() {
     [ -s /etc/ssl/certs/ca-certificates.crt ] || missing+=(ca-certificates)
     has openvpn || [ -x /usr/sbin/openvpn ] || missing+=(openvpn)
     has wireguard-go || missing+=(wireguard-go)
+    has cryptsetup || [ -x /usr/sbin/cryptsetup ] || missing+=(cryptsetup-bin)
     # Debian's Python has Debian's modules, whichever python3 comes first in PATH.
     /usr/bin/python3 -c 'import pymysql' >/dev/null 2>&1 || missing+=(python3-pymysql)
     /usr/bin/python3 -c 'import sqlalchemy' >/dev/null 2>&1 || missing+=(python3-sqlalchemy)

@@ -60,8 +60,6 @@ complete -c sealion -n "__fish_sealion_needs_command" -f -a "trust" -d 'Use cert
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "join" -d 'Make a new server a member of an encrypted Galera cluster'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "resume" -d 'Finish a change that was interrupted'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "undo" -d 'Revert the newest change'
-complete -c sealion -n "__fish_sealion_needs_command" -f -a "diagnose" -d 'Say why a server or a table does not open, as far as keys of data at rest are the cause'
-complete -c sealion -n "__fish_sealion_needs_command" -f -a "keys" -d 'Copies of the keys of data at rest: list them, restore them, prove them'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
@@ -193,8 +191,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand audit" -l skip-ssl -d 'D
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -s ? -l help -d 'Print help; --help prints all options'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -l format -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -l format -r -f -a "table\t''
 json\t''
 line\t''
 diff\t''
@@ -206,20 +204,21 @@ sarif\t''
 junit\t''
 prometheus\t''
 html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "client" -d 'Test one client against man-in-the-middle attacks, using a rogue server'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "clients" -d 'Test database drivers and tools, in every TLS mode they have'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "config" -d 'Check the database connections in application settings'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "serve" -d 'Run the rogue server, one port for each attack, and report what clients give away'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "sniff" -d 'Report what can be read from a capture file or a network interface'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "relay" -d 'Run a relay between a client and a real server, passive or as an attacker'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "tour" -d 'Demonstrate the classic attacks on real servers, and what stops each'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "list" -d 'List the attacks'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "client" -d 'Test one client against man-in-the-middle attacks, using a rogue server'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "clients" -d 'Test database drivers and tools, in every TLS mode they have'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "config" -d 'Check the database connections in application settings'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "serve" -d 'Run the rogue server, one port for each attack, and report what clients give away'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "sniff" -d 'Report what can be read from a capture file or a network interface'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "relay" -d 'Run a relay between a client and a real server, passive or as an attacker'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "disk" -d 'Write canaries to a running server and search its files for them'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "tour" -d 'Demonstrate the classic attacks on real servers, and what stops each'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "list" -d 'List the attacks'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay disk tour list help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l case -d 'Only these attacks (see `sealion prove list`), comma-separated; may be repeated' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l host -d 'Host name that clients connect to; valid certificates are issued for it. Default: localhost' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1; whoever can reach it can be attacked' -r
@@ -317,6 +316,36 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l fail-on-clear -d 'Exit with 1 if something readable was found'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l fill-mb -d 'MiB for each temporary table; those of a table that fits into the buffer pool may reach no disk' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l wait -d 'Seconds to wait for a checkpoint that passes what was written' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s h -l host -d 'Host name or address' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s P -l port -d 'Port' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s u -l user -d 'User' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l password-file -d 'Read the password from FILE (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l password-fd -d 'Read the password from this open file descriptor' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s S -l socket -d 'Unix socket' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l defaults-file -d 'Read only this option file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l defaults-group-suffix -d 'Also read option groups with this suffix' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l login-path -d 'Login path of ~/.mylogin.cnf' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl-mode -d 'As --ssl-mode of mysql: REQUIRED, VERIFY_CA, ...' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl-ca -d 'CA certificates to verify the server against' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl-crl -d 'Certificate revocation lists of that CA' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl-cert -d 'Client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl-key -d 'Private key of the client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l yes -d 'Do not ask: write canaries to the server'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s p -l password -d 'Prompt for the password'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl -d 'Require TLS, as --ssl of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l skip-ssl -d 'Do not use TLS'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s ? -l help -d 'Print help; --help prints all options'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from disk" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l only -d 'Only these parts (IDs), comma-separated; may be repeated' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l html -d 'Also write an HTML page for teaching to FILE' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l out -d 'Also write the JSON of `--format json` to FILE' -r -F
@@ -343,46 +372,48 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "serve" -d 'Run the rogue server, one port for each attack, and report what clients give away'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "sniff" -d 'Report what can be read from a capture file or a network interface'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "relay" -d 'Run a relay between a client and a real server, passive or as an attacker'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "disk" -d 'Write canaries to a running server and search its files for them'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "tour" -d 'Demonstrate the classic attacks on real servers, and what stops each'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the attacks'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l look-ms -d 'Capture traffic for this long; 0 captures nothing' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l fail-on -d 'Exit with 1 if a finding has this severity or a higher one' -r -f -a "info\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l look-ms -d 'Capture traffic for this long; 0 captures nothing' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l fail-on -d 'Exit with 1 if a finding has this severity or a higher one' -r -f -a "info\t''
 low\t''
 medium\t''
 high\t''
 critical\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s h -l host -d 'Host name or address' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s P -l port -d 'Port' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s u -l user -d 'User' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l password-file -d 'Read the password from FILE (mode 0600)' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l password-fd -d 'Read the password from this open file descriptor' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s S -l socket -d 'Unix socket' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l defaults-file -d 'Read only this option file' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l defaults-group-suffix -d 'Also read option groups with this suffix' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l login-path -d 'Login path of ~/.mylogin.cnf' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-mode -d 'As --ssl-mode of mysql: REQUIRED, VERIFY_CA, ...' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-ca -d 'CA certificates to verify the server against' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-crl -d 'Certificate revocation lists of that CA' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-cert -d 'Client certificate' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-key -d 'Private key of the client certificate' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l format -d 'Output format' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s h -l host -d 'Host name or address' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s P -l port -d 'Port' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s u -l user -d 'User' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l password-file -d 'Read the password from FILE (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l password-fd -d 'Read the password from this open file descriptor' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s S -l socket -d 'Unix socket' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l defaults-file -d 'Read only this option file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l defaults-group-suffix -d 'Also read option groups with this suffix' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l login-path -d 'Login path of ~/.mylogin.cnf' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl-mode -d 'As --ssl-mode of mysql: REQUIRED, VERIFY_CA, ...' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl-ca -d 'CA certificates to verify the server against' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl-crl -d 'Certificate revocation lists of that CA' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl-cert -d 'Client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl-key -d 'Private key of the client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l format -d 'Output format' -r -f -a "table\t''
 json\t''
 line\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l canaries -d 'Write a test row on every node while capturing'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s p -l password -d 'Prompt for the password'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl -d 'Require TLS, as --ssl of mariadb'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l skip-ssl -d 'Do not use TLS'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s ? -l help -d 'Print help; --help prints all options'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
-complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l canaries -d 'Write a test row on every node while capturing'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s p -l password -d 'Prompt for the password'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl -d 'Require TLS, as --ssl of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l skip-ssl -d 'Do not use TLS'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s ? -l help -d 'Print help; --help prints all options'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -f -a "disk" -d 'Show what lies below a data directory, and what a LUKS header says'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest disk help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l datadir -d 'Data directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s h -l host -d 'Host name or address' -r
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s P -l port -d 'Port' -r
@@ -412,7 +443,22 @@ complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s ? -l help -d 'Print help; --help prints all options'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -l datadir -d 'Data directory' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -l fail-on -d 'Exit with 1 if something is weak with this severity or a higher one' -r -f -a "info\t''
+low\t''
+medium\t''
+high\t''
+critical\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from disk" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from help" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from help" -f -a "disk" -d 'Show what lies below a data directory, and what a LUKS header says'
 complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -l every -d 'Check this often' -r
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -l timeout -d 'Give up a check after this long' -r
@@ -624,37 +670,60 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l skip-openssl
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leave -d 'With accounts: leave this account as it is' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l stop-after -d 'Stop after this step; sealion resume continues' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l pause-file -d 'Begin no step while this file exists' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l window -d 'Change servers only at these times of the day' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l max-lag -d 'Change servers only while no replica lags more than this' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Output format' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l leave -d 'With accounts: leave this account as it is' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l encryption-threads -d 'With tables: threads of InnoDB that encrypt' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l encryption-iops -d 'With tables: pages a second that they may write anew' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l stop-after -d 'Stop after this step; sealion resume continues' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l pause-file -d 'Begin no step while this file exists' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l window -d 'Change servers only at these times of the day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l max-lag -d 'Change servers only while no replica lags more than this' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unproven -d 'Close the change even if the last check could not prove it'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l take-over -d 'Continue although another sealion holds the lease'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-unproven -d 'Close the change even if the last check could not prove it'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l purge-binary-logs -d 'With logs: remove the binary logs of before'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l skip-openssl-check -d 'Change servers although their OpenSSL has a known fault'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l take-over -d 'Continue although another sealion holds the lease'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -a "disk" -d 'Replace a key of a LUKS volume of this machine'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l device -d 'Block device or image with a LUKS header' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l header -d 'File with the header, where it is detached from its data' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l state-dir -d 'Directory of the journal; default: in ~/.local/state/sealion/disk, by UUID' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l key-file -d 'File with the key that is in use now' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l new-key-file -d 'File with the key that replaces it (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l backup-dir -d 'Directory for the header backups, on another disk' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l pbkdf -d 'KDF of the new slot, as for cryptsetup' -r -f -a "argon2id\t''
+argon2i\t''
+pbkdf2\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l pbkdf-force-iterations -d 'Iterations of the new slot, as for cryptsetup; default: measured' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -l dry-run -d 'Print the plan; change nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -f -a "resume" -d 'Continue a rotation that was interrupted'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and __fish_seen_subcommand_from disk" -f -a "undo" -d 'Revert a rotation: the old key is put back from its file, then the new slot is removed'
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand trust; and not __fish_seen_subcommand_from csr import client revoke help" -l format -r -f -a "table\t''
 json\t''
@@ -809,105 +878,6 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unproven
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l datadir -d 'Data directory, where there is no inventory' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l error-log -d 'Error log; default: as the inventory or the option files say' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l key-file -d 'Key file, or keyring of MySQL; default: as the option files say' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l key-file-pass -d 'File with the passphrase of the key file; default: as the option files say' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600), which seals the escrow' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l format -d 'Output format' -r -f -a "table\t''
-json\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -l color -d 'When to use color' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand diagnose" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -l format -r -f -a "table\t''
-json\t''
-line\t''
-diff\t''
-sql\t''
-shell\t''
-csv\t''
-parquet\t''
-sarif\t''
-junit\t''
-prometheus\t''
-html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -l color -d 'When to use color' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -f -a "list" -d 'List the copies in the escrow, and whether they open'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -f -a "restore" -d 'Put key file and pass file of a node back, as the escrow has them'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -f -a "drill" -d 'Prove that the escrow alone opens a copy of the data'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600), which seals the escrow' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l format -r -f -a "table\t''
-json\t''
-line\t''
-diff\t''
-sql\t''
-shell\t''
-csv\t''
-parquet\t''
-sarif\t''
-junit\t''
-prometheus\t''
-html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l color -d 'When to use color' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -l entry -d 'Copy of the escrow; default: the newest one whose keys open the data files' -r
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600), which seals the escrow' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -l format -r -f -a "table\t''
-json\t''
-line\t''
-diff\t''
-sql\t''
-shell\t''
-csv\t''
-parquet\t''
-sarif\t''
-junit\t''
-prometheus\t''
-html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -l color -d 'When to use color' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l entry -d 'Copy of the escrow; default: the newest one whose keys open the data files' -r
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l dir -d 'Directory for the copy; default: that of temporary files' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600), which seals the escrow' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l format -r -f -a "table\t''
-json\t''
-line\t''
-diff\t''
-sql\t''
-shell\t''
-csv\t''
-parquet\t''
-sarif\t''
-junit\t''
-prometheus\t''
-html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l color -d 'When to use color' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the copies in the escrow, and whether they open'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from help" -f -a "restore" -d 'Put key file and pass file of a node back, as the escrow has them'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from help" -f -a "drill" -d 'Prove that the escrow alone opens a copy of the data'
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
@@ -2070,57 +2040,55 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand man" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "demo" -d 'Start a Galera cluster in cleartext, enable TLS under load, prove it, and write a report'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "audit" -d 'Audit servers from inside: settings, sessions, accounts, replication'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "watch" -d 'Check again and again; report to Prometheus what is plain, unknown, or ends soon'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "watch-clients" -d 'Watch for a while who uses the servers, and who in cleartext'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "web" -d 'Show what `sealion watch` keeps, in a browser on this machine'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "plan" -d 'Show what a change would do; changes nothing'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "enable" -d 'Enable TLS on running servers, one after the other'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "disable" -d 'Disable TLS on running servers, one after the other'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "rotate" -d 'Replace certificates and keys of running servers, and the CA'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "trust" -d 'Use certificates of another CA than the cluster\'s own: request and import them'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "join" -d 'Make a new server a member of an encrypted Galera cluster'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "resume" -d 'Finish a change that was interrupted'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "undo" -d 'Revert the newest change'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "diagnose" -d 'Say why a server or a table does not open, as far as keys of data at rest are the cause'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "keys" -d 'Copies of the keys of data at rest: list them, restore them, prove them'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "send" -d 'Copy a directory to another host, over several encrypted connections'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "receive" -d 'Wait for a directory from `sealion send`, and write it'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "xbstream" -d 'Extract, list or write backup streams of mariabackup and XtraBackup'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "share" -d 'Share a table in an encrypted archive, until a date, through proxies that see nothing'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "lab" -d 'Run real servers on loopback'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "report" -d 'List saved runs, or show a report.json'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "config" -d 'Print effective options, or draft an inventory'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "grants" -d 'Print the privileges that a command needs: GRANT statements and lines for sudoers'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "explain" -d 'Explain a rule: what it means, why it matters, how to fix it'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "completions" -d 'Print shell completions'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "demo" -d 'Start a Galera cluster in cleartext, enable TLS under load, prove it, and write a report'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "audit" -d 'Audit servers from inside: settings, sessions, accounts, replication'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "watch" -d 'Check again and again; report to Prometheus what is plain, unknown, or ends soon'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "watch-clients" -d 'Watch for a while who uses the servers, and who in cleartext'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "web" -d 'Show what `sealion watch` keeps, in a browser on this machine'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "plan" -d 'Show what a change would do; changes nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "enable" -d 'Enable TLS on running servers, one after the other'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "disable" -d 'Disable TLS on running servers, one after the other'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "rotate" -d 'Replace certificates and keys of running servers, and the CA'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "trust" -d 'Use certificates of another CA than the cluster\'s own: request and import them'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "join" -d 'Make a new server a member of an encrypted Galera cluster'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "resume" -d 'Finish a change that was interrupted'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "undo" -d 'Revert the newest change'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "send" -d 'Copy a directory to another host, over several encrypted connections'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "receive" -d 'Wait for a directory from `sealion send`, and write it'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "xbstream" -d 'Extract, list or write backup streams of mariabackup and XtraBackup'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "share" -d 'Share a table in an encrypted archive, until a date, through proxies that see nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "lab" -d 'Run real servers on loopback'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "report" -d 'List saved runs, or show a report.json'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "config" -d 'Print effective options, or draft an inventory'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "grants" -d 'Print the privileges that a command needs: GRANT statements and lines for sudoers'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "explain" -d 'Explain a rule: what it means, why it matters, how to fix it'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "completions" -d 'Print shell completions'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "client" -d 'Test one client against man-in-the-middle attacks, using a rogue server'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "clients" -d 'Test database drivers and tools, in every TLS mode they have'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "config" -d 'Check the database connections in application settings'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "serve" -d 'Run the rogue server, one port for each attack, and report what clients give away'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "sniff" -d 'Report what can be read from a capture file or a network interface'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "relay" -d 'Run a relay between a client and a real server, passive or as an attacker'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "disk" -d 'Write canaries to a running server and search its files for them'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "tour" -d 'Demonstrate the classic attacks on real servers, and what stops each'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "list" -d 'List the attacks'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from status" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from status" -f -a "disk" -d 'Show what lies below a data directory, and what a LUKS header says'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from rotate" -f -a "disk" -d 'Replace a key of a LUKS volume of this machine'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "csr" -d 'Make keys for the servers, and requests for their certificates'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "import" -d 'Take the certificates that a CA has made of these requests'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "client" -d 'Make a key and a certificate for an application'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from trust" -f -a "revoke" -d 'Revoke an application\'s certificate'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from keys" -f -a "list" -d 'List the copies in the escrow, and whether they open'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from keys" -f -a "restore" -d 'Put key file and pass file of a node back, as the escrow has them'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from keys" -f -a "drill" -d 'Prove that the escrow alone opens a copy of the data'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "list" -d 'List the workloads and the experiments'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "prepare" -d 'Create and fill the tables of the workloads, in a schema of their own'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "load" -d 'Measure one workload once'

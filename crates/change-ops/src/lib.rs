@@ -4,6 +4,7 @@
 pub mod access;
 pub mod client_certs;
 mod copies;
+pub mod disk;
 pub mod draft;
 pub mod gates;
 pub mod history;

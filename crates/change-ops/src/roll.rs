@@ -138,6 +138,7 @@ fn world<'a>(
         Some(plan) => topology::named(&plan.topology).map_err(|error| OpsError::Refused(error.0))?,
     };
     let parts = of.map_or(&[][..], |plan| &plan.parts).iter().map(Part::of_plan);
+    let escrow = access.escrow(&passphrase);
     Ok(World {
         cluster: access.cluster_name().to_owned(),
         topology,
@@ -149,7 +150,7 @@ fn world<'a>(
         look: access.look(),
         authority: Authority {
             dir: access.ca_dir().to_owned(),
-            passphrase: passphrase.clone(),
+            passphrase,
             key: settings.key,
             ca_days: settings.ca_days,
             leaf_days: settings.leaf_days,
@@ -169,7 +170,7 @@ fn world<'a>(
         force_accounts: settings.force_accounts.clone(),
         joiner: of.and_then(|plan| plan.change.joiner().cloned()),
         replace_data: settings.replace_data,
-        escrow: access.escrow(&passphrase),
+        escrow,
         at_rest: settings.at_rest,
         notes: Vec::new(),
         recent: providers::Recent::default(),

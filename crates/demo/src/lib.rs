@@ -355,7 +355,9 @@ fn at_rest(up: &Up, say: Say<'_>) -> Result<shape::AtRest, OpsError> {
     let node = up.lab.file.nodes.first().ok_or_else(|| OpsError::internal("the lab has no node", ""))?;
     let seen = status_ops::rest::rest(&node.datadir(), None, &disk::Progress::default())?;
     let mut rows: Vec<shape::AtRestRow> = Vec::new();
-    for one in &seen.artefacts {
+    // What lies outside is another node's too: the directory above is the lab's.
+    let of_directory: Vec<_> = seen.artefacts.iter().filter(|one| one.named_by.is_none()).collect();
+    for one in &of_directory {
         match rows.iter_mut().find(|row| row.kind == one.kind && row.verdict == one.verdict) {
             Some(row) => {
                 row.files += 1;
@@ -371,18 +373,20 @@ fn at_rest(up: &Up, say: Say<'_>) -> Result<shape::AtRest, OpsError> {
         }
     }
     rows.sort_by_key(|row| (disk::Kind::rank(&row.kind), row.verdict));
-    let counts = &seen.counts;
+    let count = |is: fn(shape::RestVerdictWord) -> bool| {
+        rows.iter().filter(|row| is(row.verdict)).map(|row| row.files).sum::<u64>()
+    };
     say(&format!(
         "{} files of {}: {} plain, {} of kinds that this server cannot encrypt, {} unknown",
-        seen.artefacts.len(),
+        of_directory.len(),
         node.name,
-        counts.plain + counts.mixed,
-        counts.never,
-        counts.unknown
+        count(|verdict| matches!(verdict, shape::RestVerdictWord::Plain | shape::RestVerdictWord::Mixed)),
+        count(|verdict| verdict == shape::RestVerdictWord::Never),
+        count(|verdict| verdict == shape::RestVerdictWord::Unknown)
     ));
     Ok(shape::AtRest {
         node: node.name.clone(),
-        files: seen.artefacts.len() as u64,
+        files: of_directory.len() as u64,
         read_bytes: seen.read_bytes,
         rows,
     })

@@ -18,6 +18,7 @@ pub enum Kind {
     RelayLog,
     AriaIndex,
     AriaData,
+    TempFile,
     AriaLog,
     MyIsam,
     Csv,
@@ -30,6 +31,7 @@ pub enum Kind {
     KeyFile,
     PrivateKey,
     Backup,
+    Core,
     State,
     Other,
 }
@@ -47,6 +49,7 @@ const WORDS: &[(Kind, &str, &str, &str)] = &[
     (Kind::RelayLog, "relay log", "changed rows and statements", ""),
     (Kind::AriaIndex, "Aria index", "indexed values", ""),
     (Kind::AriaData, "Aria table", "rows", ""),
+    (Kind::TempFile, "temporary file", "rows that are sorted, changes of open transactions", TMPDIR),
     (Kind::AriaLog, "Aria log", "changed rows, of encrypted Aria tables too", LUKS),
     (Kind::MyIsam, "MyISAM table", "rows and indexed values", ENGINE),
     (Kind::Csv, "CSV table", "rows", ENGINE),
@@ -59,17 +62,21 @@ const WORDS: &[(Kind, &str, &str, &str)] = &[
     (Kind::KeyFile, "key file", "keys of the encryption, beside what they encrypt", KEYS),
     (Kind::PrivateKey, "private key", "a private key of TLS", SECRET),
     (Kind::Backup, "dump or backup", "rows, as they were", BACKUP),
+    (Kind::Core, "core dump", "the server's memory: rows, keys of the encryption", CORE),
     (Kind::State, "server state", "no rows", ""),
     (Kind::Other, "other", "not known", "report what it is, or move it out of the data directory"),
 ];
 
 const LUKS: &str = "put the data directory on LUKS";
 const TMPFS: &str = "put the temporary tablespaces on LUKS or, where they fit, on tmpfs";
+const TMPDIR: &str = "put tmpdir (MySQL: innodb_tmpdir too) on LUKS or, where it fits, on tmpfs";
 const ENGINE: &str = "ALTER TABLE ... ENGINE=InnoDB, or put the data directory on LUKS";
 const LOGS: &str =
     "switch the general and slow log off where they are not needed, write logs to a volume on LUKS";
 const SECRET: &str = "mode 0600 and LUKS; a user of the host who may read it has the secret";
 const KEYS: &str = "keep keys on another device or in a key server, and a copy elsewhere";
+const CORE: &str =
+    "remove it when it was read, and keep the next one from being written (LimitCORE=0, no core_file)";
 const BACKUP: &str = "move it away, encrypted";
 
 impl Kind {
@@ -101,9 +108,11 @@ impl Kind {
         (self >= Self::AriaLog) && self != Self::Other
     }
 
-    /// The same for one family. MySQL 9.7 refuses to encrypt its system tablespace and its temporary ones.
+    /// The same for one family. MySQL 9.7 refuses to encrypt its system tablespace and its temporary ones, and has no
+    /// option for the files that it sorts in.
     pub fn is_never_of(self, family: Option<Family>) -> bool {
-        self.is_never() || (family == Some(Family::MySql) && matches!(self, Self::System | Self::Temp))
+        let of_mysql = matches!(self, Self::System | Self::Temp | Self::TempFile);
+        self.is_never() || (family == Some(Family::MySql) && of_mysql)
     }
 
     /// A tablespace of InnoDB.
@@ -129,6 +138,16 @@ const STATE_NAMES: &[&str] = &[
     "undo_log_truncate.log",
     "xtrabackup_checkpoints",
     "xtrabackup_info",
+    "xtrabackup_binlog_info",
+    "xtrabackup_galera_info",
+    "xtrabackup_slave_info",
+    "xtrabackup_tablespaces",
+    "mariadb_backup_checkpoints",
+    "mariadb_backup_info",
+    "mariadb_backup_binlog_info",
+    "mariadb_backup_galera_info",
+    "mariadb_backup_slave_info",
+    "backup-my.cnf",
     "binlog_index_tmp",
 ];
 /// Everything of a PEM file is read that can be in one: the key may stand behind a chain.
@@ -149,8 +168,11 @@ pub fn by_name(path: &str) -> Option<Kind> {
     let is_numbered =
         |prefix: &str| starts(prefix).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     let kind = match ending {
+        // A dump of memory, whatever its name ends with; where it is none its bytes tell.
+        _ if name == "core" || is_numbered("core.") => return None,
         "ibd" if path == "mysql.ibd" => Kind::Dictionary,
-        "ibd" => Kind::Table,
+        // mariabackup's name for a table that was made while it ran.
+        "ibd" | "new" => Kind::Table,
         "ibt" => Kind::Temp,
         "ibu" => Kind::Undo,
         "dblwr" | "bdblwr" => Kind::Doublewrite,
@@ -188,6 +210,10 @@ pub fn by_start(path: &str, start: &[u8]) -> Kind {
     }
     if is_keyring(start) {
         return Kind::KeyFile;
+    }
+    // Source: elf(5): magic, and at 16 the type, in the machine's order of bytes; 4 is a core.
+    if start.starts_with(b"\x7fELF") && matches!(start.get(16..18), Some([4, 0] | [0, 4])) {
+        return Kind::Core;
     }
     // There may be text before it.
     if has_pem(start) && has(start, b"PRIVATE KEY-----") {

@@ -6,8 +6,12 @@
 //! [`Verdict::Unknown`], and so is one that could not be read; nothing is left out.
 
 pub mod kind;
+pub mod luks_weakness;
+pub mod needle;
 pub mod needs;
 mod pages;
+mod places;
+pub mod stack;
 pub mod tally;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -23,6 +27,7 @@ use thiserror::Error;
 
 pub use kind::Kind;
 pub use needs::{Needs, RedoNeed, SpaceNeed, needs};
+pub use places::{Elsewhere, Place, Takes};
 pub use tally::{KeyUse, Tally, Verdict};
 
 #[derive(Debug, Error)]
@@ -49,8 +54,10 @@ pub enum Unit {
 /// One file of the directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artefact {
-    /// Below the data directory, printable.
+    /// Below the data directory, or absolute, printable.
     pub path: String,
+    /// What names it, if it is not in the data directory.
+    pub named_by: Option<String>,
     pub kind: Kind,
     pub bytes: u64,
     pub unit: Unit,
@@ -76,6 +83,8 @@ pub struct DataDirectory {
     pub artefacts: Vec<Artefact>,
     /// Of files that are read page by page.
     pub read_bytes: u64,
+    /// Of the same files: holes, whose zeros need no reading.
+    pub hole_bytes: u64,
 }
 
 /// In words: `formats` has no serde.
@@ -100,8 +109,10 @@ mod family {
 
 /// How far a look is, for whoever shows it.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "each is in bytes, and its unit stands last")]
 pub struct Progress {
     read_bytes: AtomicU64,
+    hole_bytes: AtomicU64,
     all_bytes: AtomicU64,
 }
 
@@ -112,12 +123,20 @@ impl Progress {
         self.all_bytes.store(all_bytes, Ordering::Relaxed);
     }
 
+    fn add_read(&self, bytes: u64) {
+        self.read_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
     pub fn read_bytes(&self) -> u64 {
         self.read_bytes.load(Ordering::Relaxed)
     }
-    /// What is to be read page by page: of other files the head is enough. Zero until all heads are read.
+    /// What was not read, because it lies in a hole of a file.
+    pub fn hole_bytes(&self) -> u64 {
+        self.hole_bytes.load(Ordering::Relaxed)
+    }
+    /// What is to be read page by page, without the holes that were found so far: of other files the head is enough.
+    /// Zero until all heads are read.
     pub fn all_bytes(&self) -> u64 {
-        self.all_bytes.load(Ordering::Relaxed)
+        self.all_bytes.load(Ordering::Relaxed).saturating_sub(self.hole_bytes())
     }
 }
 
@@ -127,11 +146,34 @@ impl Progress {
 /// The directory itself cannot be listed, or it is none of a server. Whatever stands in it and cannot be read is an
 /// artefact whose verdict is unknown.
 pub fn look(root: &Path, progress: &Progress) -> Result<DataDirectory, DiskError> {
+    look_also(root, &Elsewhere::default(), progress)
+}
+
+/// Of MySQL, from the `auto.cnf` of a data directory.
+pub fn server_uuid(root: &Path) -> Option<String> {
+    walk::server_uuid(root)
+}
+
+/// The same, and what its server keeps elsewhere: artefacts behind those of the directory.
+///
+/// # Errors
+/// As [`look`].
+pub fn look_also(
+    root: &Path,
+    elsewhere: &Elsewhere,
+    progress: &Progress,
+) -> Result<DataDirectory, DiskError> {
     let unreadable = |why| DiskError::Unreadable { path: root.to_owned(), why };
     let root = root.canonicalize().map_err(unreadable)?;
-    let found = walk::walk(&root)?;
-    let family = walk::family(&found);
+    let (found, family) = places::all(&root, elsewhere)?;
     let server_uuid = walk::server_uuid(&root);
     let artefacts = pages::read_all(found, family, progress);
-    Ok(DataDirectory { root, family, server_uuid, artefacts, read_bytes: progress.read_bytes() })
+    Ok(DataDirectory {
+        root,
+        family,
+        server_uuid,
+        artefacts,
+        read_bytes: progress.read_bytes(),
+        hole_bytes: progress.hole_bytes(),
+    })
 }

@@ -1,26 +1,33 @@
 //! Reading: first the head of each file, then all of its pages, in pieces that threads take one after the other.
 
+pub mod holes;
+
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use formats::innodb::page::{self, Page};
 use formats::innodb::redo::{self, Block, Redo};
 use formats::innodb::space::{Crypt, NotASpace, SpaceHeader, TRX_SYS_PAGE, Wish};
 use formats::innodb::{Family, PAGE_BYTES_MAX};
-use formats::{aria, binlog};
+use formats::{aria, binlog, noise};
+use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+
+use holes::{HOLE_BYTES_MIN, Holes};
 
 use crate::kind::Kind;
 use crate::tally::{KeyUse, Tally, Verdict};
 use crate::walk::{self, Found};
 use crate::{Artefact, Progress, Unit};
 
-/// One system call's worth, for each thread: more was not faster, and all page sizes divide it.
-const CHUNK_BYTES: usize = 1 << 20;
+/// One system call's worth, for each thread: it stays in the processor's own cache while its checksums are computed. All
+/// page sizes divide it.
+const CHUNK_BYTES: usize = 128 << 10;
 /// What a thread takes at a time, so that one large file is read by all of them.
 const PIECE_BYTES: u64 = 256 << 20;
 /// Disks answer no faster to more, and a server may be at work beside us.
@@ -28,10 +35,13 @@ const THREADS_MAX: usize = 8;
 /// A page that is not whole may be on its way: it is read so often again, after so long.
 const AGAIN_MAX: u32 = 3;
 const AGAIN_AFTER: Duration = Duration::from_millis(10);
-/// So many pages of a piece are waited for; a file with more is no file of a server that writes, but a broken one.
+/// So many pages of a file are waited for; a file with more is no file of a server that writes, but a broken one.
 const WAITED_FOR_MAX: u32 = 64;
 /// A tablespace whose first page was not written yet says no page size; any would do to see that all of it is zero.
 const PAGE_BYTES_GUESSED: usize = 16_384;
+/// Of a temporary file: as short as a server writes, since what lies side by side may be of different kinds.
+pub const STRETCH_BYTES: usize = 4096;
+const TOO_MANY_PAGES: &str = "no tablespace has so many pages";
 
 /// How the rest of a file is read.
 #[derive(Debug, Clone)]
@@ -50,6 +60,8 @@ enum Pages {
     Redo {
         key_id: Option<u32>,
     },
+    /// Of a file that has no header.
+    Stretches,
 }
 
 impl Pages {
@@ -60,12 +72,27 @@ impl Pages {
             Self::Copies { bytes, .. } => *bytes,
             Self::Aria => aria::PAGE_BYTES,
             Self::Redo { .. } => redo::BLOCK_BYTES,
+            Self::Stretches => STRETCH_BYTES,
         }
     }
 
     /// Where the first one begins.
     fn start(&self) -> u64 {
         if matches!(self, Self::Redo { .. }) { redo::HEADER_BYTES as u64 } else { 0 }
+    }
+
+    /// Adds units that lie in a hole of the file: what a read would give is zeros, of which each judge says the same.
+    fn count_hole(&self, tally: &mut Tally, first: u64, units: u64) {
+        // As `count` has it of pages behind the last one that a tablespace can have.
+        let possible = if matches!(self, Self::Space { .. }) {
+            (u64::from(u32::MAX) + 1).saturating_sub(first).min(units)
+        } else {
+            units
+        };
+        tally.zero += possible;
+        if possible < units {
+            tally.unknown(TOO_MANY_PAGES, units - possible);
+        }
     }
 
     /// Adds one unit, unless `is_last_try` is false and it may be on its way.
@@ -80,9 +107,7 @@ impl Pages {
         match self {
             Self::Space { header, key_id } => {
                 let page = u32::try_from(number)
-                    .map_or(Page::Unknown("no tablespace has so many pages"), |number| {
-                        page::judge(header, number, bytes)
-                    });
+                    .map_or(Page::Unknown(TOO_MANY_PAGES), |number| page::judge(header, number, bytes));
                 innodb(page, *key_id, tally)
             }
             Self::Zero => {
@@ -107,6 +132,10 @@ impl Pages {
                 }
                 is_done
             }
+            Self::Stretches => {
+                tally.stretch(noise::judge(bytes));
+                true
+            }
         }
     }
 }
@@ -124,31 +153,84 @@ struct Head {
     space_id: Option<u32>,
     claim: Option<String>,
     is_unread: bool,
+    /// Pages of it that were waited for.
+    waits: AtomicU32,
+}
+
+impl Head {
+    /// Whether one more page may be waited for.
+    fn may_wait(&self) -> bool {
+        let more = |waits| (waits < WAITED_FOR_MAX).then_some(waits + 1);
+        self.waits.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
+}
+
+/// What is to be read, piece by piece; the list is never written down, since a file may be of any size.
+struct Pieces<'f> {
+    files: &'f [(Found, Head)],
+    /// Which file, and from which byte on.
+    next: Mutex<(usize, u64)>,
+}
+
+impl<'f> Pieces<'f> {
+    fn of(files: &'f [(Found, Head)]) -> Self {
+        Self { files, next: Mutex::new((0, 0)) }
+    }
+
+    /// File, first byte, and the one behind the last.
+    fn take(&self) -> Option<(usize, u64, u64)> {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let (found, head) = self.files.get(next.0)?;
+            let start = head.pages.as_ref().map_or(found.bytes, Pages::start);
+            let from = next.1.max(start);
+            if from >= found.bytes {
+                *next = (next.0 + 1, 0);
+                continue;
+            }
+            // Pieces end where pages do: PIECE_BYTES is a multiple of each page size.
+            let to = (from + PIECE_BYTES).min(found.bytes);
+            *next = (next.0, to);
+            return Some((next.0, from, to));
+        }
+    }
+
+    fn all_bytes(&self) -> u64 {
+        let of = |(found, head): &(Found, Head)| {
+            head.pages.as_ref().map_or(0, |pages| found.bytes.saturating_sub(pages.start()))
+        };
+        self.files.iter().map(of).sum()
+    }
 }
 
 pub fn read_all(found: Vec<Found>, family: Option<Family>, progress: &Progress) -> Vec<Artefact> {
     let heads = parallel(&found, |one| head(one, family));
     let mut heads: Vec<(Found, Head)> = found.into_iter().zip(heads).collect();
-    let mut pieces = Vec::new();
-    for (at, (found, head)) in heads.iter().enumerate() {
-        let Some(pages) = &head.pages else { continue };
-        let mut from = pages.start();
-        while from < found.bytes {
-            // Pieces end where pages do: PIECE_BYTES is a multiple of each page size.
-            let to = (from + PIECE_BYTES).min(found.bytes);
-            pieces.push((at, from, to));
-            from = to;
+    let pieces = Pieces::of(&heads);
+    progress.all_bytes.store(pieces.all_bytes(), Ordering::Relaxed);
+    let sums: Mutex<BTreeMap<usize, (Tally, bool)>> = Mutex::default();
+    let run = || {
+        let mut buffer = vec![0; CHUNK_BYTES];
+        while let Some((at, from, to)) = pieces.take() {
+            let Some((found, head)) = heads.get(at) else { break };
+            let (tally, is_unread) = piece(found, head, from, to, &mut buffer, progress);
+            let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
+            let sum = sums.entry(at).or_default();
+            sum.0.add(tally);
+            sum.1 |= is_unread;
         }
-    }
-    progress.all_bytes.store(pieces.iter().map(|(_, from, to)| to - from).sum(), Ordering::Relaxed);
-    let tallies = parallel(&pieces, |(at, from, to)| {
-        let (found, head) = &heads[*at];
-        piece(found, head, *from, *to, progress)
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads() {
+            scope.spawn(run);
+        }
+        run();
     });
-    for ((at, ..), (tally, is_unread)) in pieces.iter().zip(tallies) {
-        let (_, head) = &mut heads[*at];
-        head.tally.add(tally);
-        head.is_unread |= is_unread;
+    for (at, (tally, is_unread)) in sums.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        if let Some((_, head)) = heads.get_mut(at) {
+            head.tally.add(tally);
+            head.is_unread |= is_unread;
+        }
     }
     heads.into_iter().map(|(found, head)| artefact(found, head, family)).collect()
 }
@@ -156,13 +238,14 @@ pub fn read_all(found: Vec<Found>, family: Option<Family>, progress: &Progress) 
 fn artefact(found: Found, head: Head, family: Option<Family>) -> Artefact {
     let Head { tally, pages, space_id, claim, is_unread, .. } = head;
     let unit = match &pages {
-        Some(pages @ Pages::Redo { .. }) => Unit::Block { bytes: pages.bytes() },
+        Some(pages @ (Pages::Redo { .. } | Pages::Stretches)) => Unit::Block { bytes: pages.bytes() },
         Some(pages) => Unit::Page { bytes: pages.bytes() },
         None => Unit::File,
     };
     Artefact {
         verdict: Verdict::of(&tally, found.kind.is_never_of(family)),
         path: found.path,
+        named_by: found.named_by,
         kind: found.kind,
         bytes: found.bytes,
         unit,
@@ -173,10 +256,13 @@ fn artefact(found: Found, head: Head, family: Option<Family>) -> Artefact {
     }
 }
 
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX)
+}
+
 /// The answers in the order of `work`.
-fn parallel<W: Sync, T: Send>(work: &[W], each: impl Fn(&W) -> T + Sync) -> Vec<T> {
-    let threads =
-        std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX).min(work.len());
+pub fn parallel<W: Sync, T: Send>(work: &[W], each: impl Fn(&W) -> T + Sync) -> Vec<T> {
+    let threads = threads().min(work.len());
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(work.len()));
     let run = || {
@@ -185,7 +271,7 @@ fn parallel<W: Sync, T: Send>(work: &[W], each: impl Fn(&W) -> T + Sync) -> Vec<
             work.get(at).map(|one| (at, one))
         } {
             let answer = each(one);
-            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, answer));
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, answer));
         }
     };
     std::thread::scope(|scope| {
@@ -194,13 +280,13 @@ fn parallel<W: Sync, T: Send>(work: &[W], each: impl Fn(&W) -> T + Sync) -> Vec<
         }
         run();
     });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
 /// Reads until the buffer is full or the file ends.
-fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+pub fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     let mut got = 0;
     while let Some(rest) = buffer.get_mut(got..).filter(|rest| !rest.is_empty()) {
         match file.read_at(rest, at + got as u64) {
@@ -214,11 +300,19 @@ fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
 }
 
 /// Counts the pages from byte `from` to byte `to`, and says whether some of it could not be read.
-fn piece(found: &Found, head: &Head, from: u64, to: u64, progress: &Progress) -> (Tally, bool) {
+fn piece(
+    found: &Found,
+    head: &Head,
+    from: u64,
+    to: u64,
+    buffer: &mut [u8],
+    progress: &Progress,
+) -> (Tally, bool) {
     let mut tally = Tally::default();
     let Some(pages) = &head.pages else { return (tally, false) };
     let bytes = pages.bytes();
     let units_from = |at: u64| (to - at).div_ceil(bytes as u64);
+    let number_of = |place: u64| (place - pages.start()) / bytes as u64;
     let file = match walk::open(&found.place) {
         Ok(file) => file,
         Err(error) => {
@@ -230,10 +324,18 @@ fn piece(found: &Found, head: &Head, from: u64, to: u64, progress: &Progress) ->
         tally.unknown("the file was replaced while it was read", units_from(from));
         return (tally, true);
     }
-    let mut buffer = vec![0; CHUNK_BYTES];
-    let mut waits = WAITED_FOR_MAX;
+    // Only advice: where it is not taken, the reads are the same.
+    let _ = posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_SEQUENTIAL);
+    let mut holes = Holes::of(&file);
     let mut at = from;
     while at < to {
+        let units = holes.bytes_at(at, to) / bytes as u64;
+        if units * bytes as u64 >= HOLE_BYTES_MIN {
+            pages.count_hole(&mut tally, number_of(at), units);
+            progress.hole_bytes.fetch_add(units * bytes as u64, Ordering::Relaxed);
+            at += units * bytes as u64;
+            continue;
+        }
         let wanted = usize::try_from(to - at).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
         let Some(chunk) = buffer.get_mut(..wanted) else { break };
         let got = match read_at(&file, chunk, at) {
@@ -245,10 +347,13 @@ fn piece(found: &Found, head: &Head, from: u64, to: u64, progress: &Progress) ->
         };
         for (nth, unit) in chunk.get(..got).unwrap_or_default().chunks(bytes).enumerate() {
             let place = at + (nth * bytes) as u64;
-            let number = (place - pages.start()) / bytes as u64;
-            if !pages.count(&mut tally, number, unit, waits == 0) {
-                waits -= 1;
-                settle(pages, &file, &mut tally, number, place);
+            let number = number_of(place);
+            if !pages.count(&mut tally, number, unit, false) {
+                if head.may_wait() {
+                    settle(pages, &file, &mut tally, number, place);
+                } else {
+                    pages.count(&mut tally, number, unit, true);
+                }
             }
         }
         progress.read_bytes.fetch_add(got as u64, Ordering::Relaxed);
@@ -361,6 +466,10 @@ fn examine(found: &Found, family: Option<Family>, head: &mut Head) -> io::Result
             }
         }
         Kind::Redo => redo_head(found, head)?,
+        Kind::TempFile => {
+            (_, head.identity) = start_of(&found.place, 1)?;
+            head.pages = Some(Pages::Stretches);
+        }
         Kind::Doublewrite => match (family, copies_bytes(&found.path)) {
             (Some(family), Some(bytes)) => {
                 (_, head.identity) = start_of(&found.place, 1)?;
@@ -375,7 +484,8 @@ fn examine(found: &Found, family: Option<Family>, head: &mut Head) -> io::Result
 
 /// `#ib_16384_0.dblwr`
 fn copies_bytes(path: &str) -> Option<usize> {
-    let numbers = path.strip_prefix("#ib_")?.strip_suffix(".dblwr")?;
+    let name = path.rsplit('/').next()?;
+    let numbers = name.strip_prefix("#ib_")?.strip_suffix(".dblwr")?;
     let bytes: usize = numbers.split('_').next()?.parse().ok()?;
     (bytes.is_power_of_two() && (4096..=PAGE_BYTES_MAX).contains(&bytes)).then_some(bytes)
 }

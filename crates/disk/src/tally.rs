@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use formats::aria;
 use formats::innodb::page::Page;
 use formats::innodb::redo::Block;
+use formats::noise::Stretch;
 use serde::{Deserialize, Serialize};
 
 /// Versions of one file that are told apart; more is no file of a server.
@@ -67,10 +68,23 @@ impl Tally {
         }
     }
 
+    /// The same for one page of millions: nothing is allocated for a reason that is known.
+    fn unknown_page(&mut self, why: &'static str) {
+        match self.whys.get_mut(why) {
+            Some(count) => {
+                *count += 1;
+                self.unknown += 1;
+            }
+            None => self.unknown(why, 1),
+        }
+    }
+
     pub fn encrypted(&mut self, key: KeyUse) {
         self.encrypted += 1;
-        if self.keys.contains_key(&key) || self.keys.len() < KEYS_MAX {
-            *self.keys.entry(key).or_default() += 1;
+        if let Some(count) = self.keys.get_mut(&key) {
+            *count += 1;
+        } else if self.keys.len() < KEYS_MAX {
+            self.keys.insert(key, 1);
         } else {
             self.unknown("more key versions than a file can have", 1);
         }
@@ -82,7 +96,7 @@ impl Tally {
             Page::Plain { .. } => self.plain += 1,
             Page::Encrypted { key_version } => self.encrypted(KeyUse { id: key_id, version: key_version }),
             Page::Never => self.never += 1,
-            Page::Unknown(why) => self.unknown(why, 1),
+            Page::Unknown(why) => self.unknown_page(why),
         }
     }
 
@@ -93,7 +107,7 @@ impl Tally {
             aria::Page::Encrypted { key_version } => {
                 self.encrypted(KeyUse { id: None, version: Some(key_version) });
             }
-            aria::Page::Unknown(why) => self.unknown(why, 1),
+            aria::Page::Unknown(why) => self.unknown_page(why),
         }
     }
 
@@ -102,7 +116,15 @@ impl Tally {
             Block::Zero => self.zero += 1,
             Block::Plain => self.plain += 1,
             Block::Encrypted => self.encrypted(KeyUse { id: key_id, version: None }),
-            Block::Unknown(why) => self.unknown(why, 1),
+            Block::Unknown(why) => self.unknown_page(why),
+        }
+    }
+
+    pub(crate) fn stretch(&mut self, stretch: Stretch) {
+        match stretch {
+            Stretch::Zero => self.zero += 1,
+            Stretch::Plain => self.plain += 1,
+            Stretch::Unknown(why) => self.unknown_page(why),
         }
     }
 

@@ -18,6 +18,9 @@ const DEPTH_MAX: usize = 8;
 const FILES_MAX: usize = 4_000_000;
 const AUTO_CNF_BYTES_MAX: u64 = 4096;
 
+/// Why a symbolic link is not read.
+pub const LINK: &str = "a symbolic link; what it leads to was not read";
+
 /// One file before it is read.
 #[derive(Debug)]
 pub struct Found {
@@ -28,6 +31,8 @@ pub struct Found {
     pub bytes: u64,
     /// Why it is not read.
     pub unread: Option<String>,
+    /// What names it, if it is not in the data directory.
+    pub named_by: Option<String>,
 }
 
 /// All of them, by path. Symbolic links are not followed: what they lead to is not this directory.
@@ -60,14 +65,20 @@ pub fn walk(root: &Path) -> Result<Vec<Found>, DiskError> {
                 Ok(kind) if kind.is_dir() && depth < DEPTH_MAX => open.push((place, depth + 1)),
                 Ok(kind) if kind.is_dir() => found.push(unread(root, &place, "too deep".into())),
                 Ok(kind) if kind.is_symlink() => {
-                    let why = "a symbolic link; what it leads to was not read";
-                    found.push(unread(root, &place, why.into()));
+                    found.push(unread(root, &place, LINK.into()));
                 }
                 Ok(kind) if kind.is_file() => found.push(file(root, place)),
                 // A socket, a pipe: nothing is kept in it.
                 Ok(_) => {
                     let path = below(root, &place);
-                    found.push(Found { path, place, kind: Kind::State, bytes: 0, unread: None });
+                    found.push(Found {
+                        path,
+                        place,
+                        kind: Kind::State,
+                        bytes: 0,
+                        unread: None,
+                        named_by: None,
+                    });
                 }
             }
         }
@@ -83,24 +94,33 @@ pub fn walk(root: &Path) -> Result<Vec<Found>, DiskError> {
 fn unread(root: &Path, place: &Path, why: String) -> Found {
     let path = below(root, place);
     let kind = kind::by_name(&path).unwrap_or(Kind::Other);
-    Found { path, place: place.to_owned(), kind, bytes: 0, unread: Some(why) }
+    Found { path, place: place.to_owned(), kind, bytes: 0, unread: Some(why), named_by: None }
 }
 
 fn file(root: &Path, place: PathBuf) -> Found {
-    let path = below(root, &place);
+    file_at(below(root, &place), place)
+}
+
+/// A file of that path below the data directory, which lies at `place`.
+pub fn file_at(path: String, place: PathBuf) -> Found {
+    let unread = |bytes, why: &std::io::Error| {
+        let kind = kind::by_name(&path).unwrap_or(Kind::Other);
+        let (path, place, unread) = (path.clone(), place.clone(), Some(cannot_read(why)));
+        Found { path, place, kind, bytes, unread, named_by: None }
+    };
     let bytes = match std::fs::symlink_metadata(&place) {
         Ok(facts) => facts.len(),
-        Err(why) => return unread(root, &place, cannot_read(&why)),
+        Err(why) => return unread(0, &why),
     };
     let kind = match kind::by_name(&path) {
         Some(kind) if kind != Kind::State => kind,
         named => match start_of(&place) {
             Ok(start) if named.is_some() => kind::state(&path, bytes, &start),
             Ok(start) => kind::by_start(&path, &start),
-            Err(why) => return Found { bytes, ..unread(root, &place, cannot_read(&why)) },
+            Err(why) => return unread(bytes, &why),
         },
     };
-    Found { path, place, kind, bytes, unread: None }
+    Found { path, place, kind, bytes, unread: None, named_by: None }
 }
 
 /// For people: gone is another thing than forbidden.
@@ -122,14 +142,21 @@ fn start_of(place: &Path) -> std::io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Reads only, waits for nobody at a pipe, and follows no link that was put in the file's place.
+/// Reads only, waits for nobody at a pipe, and follows no link that was put in the file's place. What a process has
+/// open without a name is only reached over the kernel's link to it.
 pub fn open(place: &Path) -> std::io::Result<File> {
-    let flags = OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW;
+    let is_open_file = place.parent().is_some_and(|dir| dir.starts_with("/proc") && dir.ends_with("fd"));
+    let no_link = if is_open_file { OFlag::empty() } else { OFlag::O_NOFOLLOW };
+    let flags = OFlag::O_NONBLOCK | no_link;
     File::options().read(true).custom_flags(flags.bits()).open(place)
 }
 
 fn below(root: &Path, place: &Path) -> String {
-    let path = place.strip_prefix(root).unwrap_or(place).to_string_lossy();
+    printable(place.strip_prefix(root).unwrap_or(place))
+}
+
+pub fn printable(path: &Path) -> String {
+    let path = path.to_string_lossy();
     path.chars().map(|one| if one.is_control() { '?' } else { one }).collect()
 }
 

@@ -5,6 +5,7 @@
 
 pub mod job;
 mod local;
+pub mod luks;
 pub mod ports;
 pub mod remote;
 mod search;
@@ -237,12 +238,16 @@ pub trait ReadHost {
     /// # Errors
     /// The machine cannot be asked. What could not be read there is a part of the answer.
     fn search(&self, search: &Search, progress: &SearchProgress) -> Result<Searched, HostError>;
-    /// What the files of a data directory hold, page by page. It may take long; `progress` is kept up to date meanwhile.
+    /// What the files of a data directory hold, page by page, and those that its server keeps elsewhere. It may take long; `progress` is kept up to date meanwhile.
     ///
     /// # Errors
     /// It is none of a server, or the machine cannot be asked. What could not be read there is a part of the answer.
-    fn data_directory(&self, dir: &Path, progress: &disk::Progress)
-    -> Result<disk::DataDirectory, HostError>;
+    fn data_directory(
+        &self,
+        dir: &Path,
+        elsewhere: &[disk::Place],
+        progress: &disk::Progress,
+    ) -> Result<disk::DataDirectory, HostError>;
 }
 
 /// A lock on a host; let go when this value is dropped, or when the process that holds it ends.

@@ -307,9 +307,12 @@ impl ReadHost for Local {
     fn data_directory(
         &self,
         dir: &Path,
+        elsewhere: &[disk::Place],
         progress: &disk::Progress,
     ) -> Result<disk::DataDirectory, HostError> {
-        disk::look(dir, progress).map_err(|error| HostError::Process {
+        let elsewhere =
+            disk::Elsewhere { places: elsewhere.to_vec(), follows_links: true, ..disk::Elsewhere::default() };
+        disk::look_also(dir, &elsewhere, progress).map_err(|error| HostError::Process {
             what: format!("what the files of {} hold cannot be told", dir.display()),
             why: error.to_string(),
         })

@@ -52,6 +52,8 @@ pub enum Noun {
     Tables,
     /// Binary logs and relay logs on the disk.
     Logs,
+    /// A key of a LUKS volume of this machine, which is no node: it has a command of its own.
+    Disk,
 }
 
 impl Noun {
@@ -86,6 +88,7 @@ impl fmt::Display for Noun {
             Self::Ca => "ca",
             Self::Tables => "tables",
             Self::Logs => "logs",
+            Self::Disk => "disk",
         })
     }
 }

@@ -22,6 +22,7 @@ use secrecy::{ExposeSecret, SecretString};
 use site::OpsError;
 
 pub mod config;
+pub mod disk;
 pub mod drivers;
 pub mod relay;
 pub mod sniff;

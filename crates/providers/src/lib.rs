@@ -5,10 +5,12 @@
 //!
 //! At this level stands what every provider shares: a [`World`] of nodes, kinds of [`steps`], what is written on a node ([`edit`],
 //! [`files`]), and checks before a change ([`preflight`]). What differs by the way in which nodes replicate is asked of
-//! the world's [`topology`]. [`galera`] is the provider for a Galera cluster.
+//! the world's [`topology`]. [`galera`] is the provider for a Galera cluster. [`disk`] changes no server: it is about one volume of this
+//! machine, and stands beside the world of nodes.
 
 mod accounts;
 pub mod by_hand;
+pub mod disk;
 mod draft;
 mod drain;
 pub mod edit;

@@ -35,6 +35,10 @@ pub const DIAGNOSE_SCHEMA: &str = include_str!("../../../docs/schema/diagnose-1.
 
 /// The same of `sealion status rest --format json`.
 pub const STATUS_REST_SCHEMA: &str = include_str!("../../../docs/schema/status-rest-1.json");
+
+/// The same of `sealion status disk --format json`.
+pub const STATUS_DISK_SCHEMA: &str = include_str!("../../../docs/schema/status-disk-1.json");
+
 /// The same of `sealion prove config --format json`.
 pub const PROVE_CONFIG_SCHEMA: &str = include_str!("../../../docs/schema/prove-config-1.json");
 
@@ -59,6 +63,8 @@ pub const STREAM_SCHEMA: &str = include_str!("../../../docs/schema/stream-1.json
 /// The same of `sealion trust … --format json`.
 pub const TRUST_SCHEMA: &str = include_str!("../../../docs/schema/trust-1.json");
 
+/// The same of `sealion prove disk --format json`.
+pub const PROVE_DISK_SCHEMA: &str = include_str!("../../../docs/schema/prove-disk-1.json");
 /// The same of `sealion prove tour --format json`.
 pub const PROVE_TOUR_SCHEMA: &str = include_str!("../../../docs/schema/prove-tour-1.json");
 

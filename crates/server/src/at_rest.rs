@@ -63,13 +63,14 @@ impl TableName {
     /// # Source
     /// MariaDB manual, Identifier to File Name Mapping.
     pub fn of_file(path: &str) -> Option<Self> {
-        let (schema, file) = path.split_once('/')?;
+        let (dir, file) = path.rsplit_once('/')?;
+        let schema = dir.rsplit('/').next().unwrap_or(dir);
         let (stem, _) = file.rsplit_once('.')?;
         let is_part =
             |at: &usize| stem.get(*at..*at + 3).is_some_and(|mark| mark.eq_ignore_ascii_case("#P#"));
         let end = stem.match_indices('#').map(|(at, _)| at).find(is_part).unwrap_or(stem.len());
         let table = stem.get(..end)?;
-        if file.contains('/') || table.starts_with("#sql") || is_of_full_text(table) {
+        if table.starts_with("#sql") || is_of_full_text(table) {
             return None;
         }
         Some(Self { schema: decoded(schema)?, table: decoded(table)? })
@@ -262,6 +263,23 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
     Ok(seen)
 }
 
+/// Files of its tablespaces, as the server has them: below the data directory, or elsewhere (`DATA DIRECTORY`).
+///
+/// # Errors
+/// It does not tell.
+pub fn data_files(client: &mut Client) -> Result<Vec<String>, NetError> {
+    // Before MariaDB 10.6 the names are in another list.
+    let rows = match client.query("SELECT FILENAME FROM information_schema.INNODB_SYS_TABLESPACES") {
+        Ok(rows) => rows,
+        Err(NetError::Refused { .. }) => {
+            client.query("SELECT PATH FROM information_schema.INNODB_SYS_DATAFILES")?
+        }
+        Err(error) => return Err(error),
+    };
+    let names = rows.iter().take(ROWS_MAX).filter_map(|row| Some(row.at(0)?.into_owned()));
+    Ok(names.filter(|name| !name.is_empty()).collect())
+}
+
 /// Of `CREATE_OPTIONS`: `` transactional=1 `ENCRYPTED`='NO' ``, in the letters of whoever made the table.
 fn own_choice(options: &str) -> Option<OwnChoice> {
     let plain: String = options
@@ -386,6 +404,7 @@ mod tests {
             ("mysql/global_priv.MAD", "mysql", "global_priv"),
             ("d/FTS_orders.ibd", "d", "FTS_orders"),
             ("d/a@0023b.ibd", "d", "a#b"),
+            ("/other/disk/shop/t.ibd", "shop", "t"),
         ] {
             let name = TableName { schema: schema.into(), table: table.into() };
             assert_eq!(TableName::of_file(path), Some(name), "{path}");
@@ -396,7 +415,6 @@ mod tests {
             "d/FTS_000000000000001f_INDEX_1.ibd",
             "d/t@00.ibd",
             "d/@d7.ibd",
-            "a/b/c.ibd",
             "d/t",
         ] {
             assert_eq!(TableName::of_file(path), None, "{path}");

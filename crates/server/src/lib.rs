@@ -17,6 +17,7 @@ pub mod machine;
 pub mod node;
 pub mod options;
 pub mod owner;
+pub mod places;
 pub mod provider_options;
 pub mod proxy;
 pub mod replication;

@@ -27,6 +27,7 @@ use crate::node::{
 };
 use crate::options::{self, Effective, Start, persisted};
 use crate::owner;
+use crate::places;
 use crate::replication::{self, Channel, ChannelTls, Threads, TlsFiles};
 use crate::sessions;
 use crate::tls_rules::{OfferAnswer, SqlPort, TlsOffer, TlsRules};
@@ -717,11 +718,14 @@ impl ReadNode for LiveNode {
     }
 
     fn files_at_rest(&mut self) -> Result<disk::DataDirectory, NodeError> {
-        let effective = self.effective()?;
-        let datadir = effective.effective("datadir").and_then(|setting| setting.value.clone());
-        let datadir = datadir.unwrap_or_else(|| DATADIR.to_owned());
+        let view = self.view()?;
+        let mut client = self.connect()?;
+        let datafiles = at_rest::data_files(&mut client).map_err(|error| self.error(&error))?;
+        let mut places = places::of(&view.variables, &datafiles);
+        // Temporary files come and go: nothing is written anew there.
+        places.retain(|place| place.takes != disk::Takes::Temporary);
         self.machine_host()
-            .data_directory(Path::new(&datadir), &disk::Progress::default())
+            .data_directory(&places::datadir(&view.variables), &places, &disk::Progress::default())
             .map_err(|error| self.host_error(error))
     }
 }

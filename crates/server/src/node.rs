@@ -300,7 +300,7 @@ pub trait ReadNode: ReadMember {
     fn client_takes(&mut self, offer: &TlsOffer) -> Result<OfferAnswer, NodeError>;
     /// What it says of its data at rest.
     fn at_rest(&mut self) -> Result<AtRest, NodeError>;
-    /// What the files of its data directory hold, which takes as long as reading them. It need not run.
+    /// What the files of its data directory hold, and of what it keeps elsewhere, which takes as long as reading them.
     fn files_at_rest(&mut self) -> Result<disk::DataDirectory, NodeError>;
 }
 

@@ -3,26 +3,30 @@
 //! The files alone are enough, and the server may be down. What a server answers counts only if this is its data
 //! directory, and only where it answered the same before and after the files were read.
 
+mod around;
 mod cures;
+mod image;
+mod places;
+pub mod process;
 mod sql;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use disk::{Artefact, DataDirectory, DiskError, Family, Progress, Unit, Verdict};
+use disk::{Artefact, DataDirectory, DiskError, Elsewhere, Family, Progress, Unit, Verdict};
 use report::shape::{
-    RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestServerRow, RestSqlRow, RestUnitWord,
-    RestVerdictWord, STATUS_REST_SCHEMA_ID, StatusRestReport,
+    RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestPlaceRow, RestServerRow, RestSqlRow,
+    RestUnitWord, RestVerdictWord, STATUS_REST_SCHEMA_ID, StatusRestReport,
 };
 use site::{Cluster, OpsError};
 
-use sql::Answers;
+pub use sql::Answers;
 
-/// Not in any file of the directory, or not to be told from one.
-const NOT_LOOKED_AT: &[&str] = &[
-    "temporary files in tmpdir, and those that are open and have no name (sorts, spilled binary log caches)",
-    "tablespaces, logs and keys outside of this directory",
+use process::Process;
+
+/// In no file of a server, or not to be told from one.
+const NEVER_LOOKED_AT: [&str; 2] = [
     "freed blocks of the file system: what was deleted or rewritten can still stand there",
-    "memory, swap and core dumps",
+    "the memory of the server",
 ];
 
 /// Looks at the data directory `dir`, and asks the server of `cluster`, where there is one.
@@ -35,12 +39,21 @@ pub fn rest(
     progress: &Progress,
 ) -> Result<StatusRestReport, OpsError> {
     let before = cluster.map(sql::ask);
-    let seen = disk::look(dir, progress).map_err(|error| cannot_look(dir, &error))?;
+    let root = dir.canonicalize().map_err(|why| cannot_look(dir, &unreadable(dir, why)))?;
+    image::refuse(&root)?;
+    let process = Process::of(&root);
+    let is_of = |answers: &Answers| answers.is_not_of(&root).is_none();
+    let elsewhere = elsewhere(
+        &root,
+        &process,
+        before.as_ref().and_then(|one| one.as_ref().ok()).filter(|one| is_of(one)),
+    );
+    let seen = disk::look_also(&root, &elsewhere, progress).map_err(|error| cannot_look(dir, &error))?;
     let after = cluster.map(sql::ask);
     let (server, answers) = match (before, after) {
         (Some(Ok(before)), Some(Ok(after))) => {
             let version = Some(after.version.clone());
-            let why = after.is_not_of(&seen);
+            let why = after.is_not_of(&root).or_else(|| before.is_not_of(&root));
             let counts = why.is_none();
             let server = RestServerRow { is_asked: true, counts, version, why };
             (server, counts.then_some((before, after)))
@@ -50,7 +63,121 @@ pub fn rest(
         }
         _ => (RestServerRow::default(), None),
     };
-    Ok(report(&seen, server, answers.as_ref()))
+    let mut report = report(&seen, server, answers.as_ref());
+    report.places = places_of(&root, &process, answers.as_ref().map(|(_, after)| after));
+    report.not_looked_at = not_looked_at(&process, report.server.counts);
+    Ok(report)
+}
+
+/// What else is read: what the server names, its open files, dumps beside the data.
+fn elsewhere(root: &Path, process: &Process, answers: Option<&Answers>) -> Elsewhere {
+    let mut elsewhere = Elsewhere {
+        places: answers.map(places::of).unwrap_or_default(),
+        process: process.pid(),
+        ..Elsewhere::default()
+    };
+    match process {
+        Process::Runs { prefix, .. } => {
+            elsewhere.prefix.clone_from(prefix);
+            elsewhere.follows_links = prefix.is_none();
+        }
+        Process::None => {
+            let why = "whether it is the server's is not known: no process on this machine works in the data directory";
+            elsewhere.unread = Some(why.into());
+        }
+        Process::Unknown(why) => {
+            elsewhere.unread = Some(format!("whether it is the server's is not known: {why}"));
+        }
+    }
+    // No server names them, and ours is the root that they are listed in.
+    if elsewhere.prefix.is_none() && elsewhere.unread.is_none() || elsewhere.places.is_empty() {
+        elsewhere.unread = None;
+        elsewhere.prefix = None;
+        elsewhere.places.extend(places::beside(root));
+    }
+    elsewhere
+}
+
+fn places_of(root: &Path, process: &Process, answers: Option<&Answers>) -> Vec<RestPlaceRow> {
+    let mut rows = Vec::new();
+    let prefix = match process {
+        Process::Runs { prefix, .. } => Some(prefix.as_deref()),
+        Process::None | Process::Unknown(_) => None,
+    };
+    if let (Some(answers), Some(prefix)) = (answers, prefix) {
+        for name in places::TEMPORARY_DIRECTORIES {
+            rows.extend(
+                places::directories(answers, name).iter().map(|dir| around::directory(name, dir, prefix)),
+            );
+        }
+        let keys = places::key_files(answers);
+        rows.extend(keys.iter().map(|(what, path)| around::key_file(what, path, prefix, root)));
+    }
+    rows.extend(around::swap(answers.is_some_and(|answers| answers.is_on("locked_in_memory"))));
+    rows.push(around::core(process));
+    rows.extend(around::copies(root));
+    rows
+}
+
+fn not_looked_at(process: &Process, counts: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    match process {
+        Process::Runs { .. } => {}
+        Process::None => lines.push(
+            "temporary files that are open and have no name (sorts, spilled binary log caches): no server works in this directory"
+                .into(),
+        ),
+        Process::Unknown(why) => lines.push(format!("open files that have no name (sorts, spilled binary log caches): {why}")),
+    }
+    if !counts {
+        let text = "tablespaces, logs, temporary files and keys outside of this directory: only its server can name them (-S)";
+        lines.push(text.into());
+    }
+    lines.extend(NEVER_LOOKED_AT.map(str::to_owned));
+    lines
+}
+
+fn unreadable(dir: &Path, why: std::io::Error) -> DiskError {
+    DiskError::Unreadable { path: dir.to_owned(), why }
+}
+
+/// A running server of this machine, and where it keeps what.
+#[derive(Debug)]
+pub struct ServerFiles {
+    /// Without symbolic links.
+    pub root: PathBuf,
+    pub pid: i32,
+    pub elsewhere: Elsewhere,
+    pub answers: Answers,
+}
+
+/// Finds the server of `cluster` and its files.
+///
+/// # Errors
+/// It does not answer, or what it names is not known to be of this machine: then nothing that is not found here proves
+/// anything.
+pub fn server_files(cluster: &Cluster) -> Result<ServerFiles, OpsError> {
+    const NEXT: &str = "run it as root on the machine of the server, outside of a container";
+    let answers = sql::ask(cluster).map_err(|why| {
+        OpsError::cannot_look("the server does not answer", why, "check the connection options")
+    })?;
+    let cannot = |why: String| OpsError::cannot_look("the files of the server cannot be found", why, NEXT);
+    let datadir = answers.datadir();
+    let root = datadir
+        .canonicalize()
+        .map_err(|error| cannot(format!("its data directory is {}: {error}", datadir.display())))?;
+    if let Some(why) = answers.is_not_of(&root) {
+        return Err(cannot(why));
+    }
+    let process = Process::of(&root);
+    let Process::Runs { pid, .. } = process else {
+        let why = match process {
+            Process::Unknown(why) => why,
+            _ => format!("no process of a server works in {}", root.display()),
+        };
+        return Err(cannot(why));
+    };
+    Ok(ServerFiles { elsewhere: elsewhere(&root, &process, Some(&answers)), root, pid, answers })
 }
 
 fn cannot_look(dir: &Path, error: &DiskError) -> OpsError {
@@ -101,11 +228,13 @@ fn report(
             .into()
         }),
         read_bytes: seen.read_bytes,
+        hole_bytes: seen.hole_bytes,
         server,
         counts,
         artefacts,
         disagreements,
-        not_looked_at: NOT_LOOKED_AT.iter().map(|text| (*text).to_owned()).collect(),
+        places: Vec::new(),
+        not_looked_at: Vec::new(),
     }
 }
 
@@ -118,6 +247,7 @@ fn row(one: &Artefact, sql: Option<RestSqlRow>, family: Option<Family>) -> RestA
     };
     RestArtefactRow {
         path: one.path.clone(),
+        named_by: one.named_by.clone(),
         kind: one.kind.word().into(),
         holds: one.kind.holds().into(),
         bytes: one.bytes,
@@ -188,14 +318,20 @@ fn disagreement(one: &Artefact, sql: &RestSqlRow, family: Option<Family>) -> Opt
     })
 }
 
+/// What decides over a gate. Temporary files come and go, and the bytes of one do not tell which statement it is of, so
+/// that no gate could be kept closed by them.
+fn counted(report: &StatusRestReport) -> impl Iterator<Item = &RestArtefactRow> {
+    report.artefacts.iter().filter(|one| one.kind != disk::Kind::TempFile.word())
+}
+
 /// Something is plain that its server could encrypt. Copies of pages follow the tables, so they are counted too.
 pub fn has_plain(report: &StatusRestReport) -> bool {
-    report.artefacts.iter().any(|one| one.plain > 0 && one.verdict != RestVerdictWord::Never)
+    counted(report).any(|one| one.plain > 0 && one.verdict != RestVerdictWord::Never)
 }
 
 /// Something could not be told.
 pub fn has_unknown(report: &StatusRestReport) -> bool {
-    report.artefacts.iter().any(|one| one.unknown > 0 || one.verdict == RestVerdictWord::Unknown)
+    counted(report).any(|one| one.unknown > 0 || one.verdict == RestVerdictWord::Unknown)
 }
 
 /// A file could not be read.
@@ -212,6 +348,7 @@ mod tests {
         let tally = Tally { plain, encrypted, unknown, ..Tally::default() };
         Artefact {
             path: "d/t.ibd".into(),
+            named_by: None,
             kind,
             bytes: 1,
             unit: Unit::Page { bytes: 16_384 },
@@ -257,6 +394,7 @@ mod tests {
                 server_uuid: None,
                 artefacts,
                 read_bytes: 0,
+                hole_bytes: 0,
             };
             report(&seen, RestServerRow::default(), None)
         };
@@ -268,6 +406,8 @@ mod tests {
         assert_eq!((fine.counts.encrypted, fine.counts.never), (1, 2));
         assert!(has_plain(&of(vec![artefact(Kind::Table, 1, 3, 0)])));
         assert!(has_unknown(&of(vec![artefact(Kind::Table, 0, 3, 1)])));
+        let brief = of(vec![artefact(Kind::TempFile, 1, 0, 0), artefact(Kind::TempFile, 0, 0, 1)]);
+        assert!(!has_plain(&brief) && !has_unknown(&brief), "it is gone in a moment");
         assert!(has_unread(&of(vec![Artefact { is_unread: true, ..sealed }])));
     }
 }

@@ -28,7 +28,7 @@ use site::random16;
 
 pub(crate) use blindness::name_blindness;
 use canaries::canaries;
-pub use canaries::remove_canaries;
+pub use canaries::{may_write, prepare, remove_canaries};
 use places::{Place, ReplicaLink, count_strangers, share_addresses};
 use seeing::Seeing;
 
@@ -39,7 +39,8 @@ const LOOPBACK: &str = "lo";
 
 pub const CANARY_SCHEMA: &str = "sealion_canary";
 /// In the comment of what is ours.
-const MARK: &str = "made by sealion";
+/// In the comment of what sealion makes.
+pub const MARK: &str = "made by sealion";
 
 /// Captures under way, one on each machine, each with its control already sent.
 pub struct Sniffer {

@@ -6,6 +6,7 @@ pub mod enable;
 pub mod join;
 pub mod plan;
 pub mod resume;
+pub mod rotate_disk;
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
@@ -318,7 +319,7 @@ pub(super) fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
     ask()
 }
 
-fn ask() -> Result<(), OpsError> {
+pub(super) fn ask() -> Result<(), OpsError> {
     print!("type yes to continue: ");
     let _ = std::io::stdout().flush();
     let mut line = String::new();

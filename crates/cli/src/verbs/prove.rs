@@ -3,6 +3,7 @@
 mod client;
 mod clients;
 mod config;
+mod disk;
 mod list;
 mod relay;
 mod serve;
@@ -21,6 +22,7 @@ use crate::options::Global;
 use client::ProveClientArgs;
 use clients::ProveClientsArgs;
 use config::ProveConfigArgs;
+use disk::ProveDiskArgs;
 use list::ProveListArgs;
 use relay::ProveRelayArgs;
 use serve::ProveServeArgs;
@@ -60,6 +62,12 @@ pub enum ProveCommand {
     /// a result. Point the client at the relay instead of the server. Nothing secret is kept or printed: of a password only whether
     /// it matches the one you give.
     Relay(ProveRelayArgs),
+    /// Write canaries to a running server and search its files for them
+    ///
+    /// Write canaries to a running server and search its files for them: tables, undo, redo and binary log, temporary tables, sorts,
+    /// open files without a name, logs. Run it as root on the machine of the server. What is written goes into the schema
+    /// sealion_canary and is removed again; a replica is only asked to SELECT.
+    Disk(ProveDiskArgs),
     /// Demonstrate the classic attacks on real servers, and what stops each
     ///
     /// Demonstrate the classic attacks on real servers: each attack as it succeeds, what stops it, and the attack failing. Six parts:
@@ -102,6 +110,7 @@ pub fn prove(global: &Global, command: &ProveCommand) -> Result<u8, OpsError> {
             let stop = interrupt::flag()?;
             relay::run(global, args, &stop)
         }
+        ProveCommand::Disk(args) => disk::run(global, args),
         ProveCommand::Tour(args) => tour::run(global, args),
         ProveCommand::List(args) => Ok(list::list(global, args)),
     }

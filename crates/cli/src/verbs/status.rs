@@ -1,5 +1,6 @@
 //! `sealion status`.
 
+mod disk;
 mod line;
 mod rest;
 
@@ -54,6 +55,8 @@ pub struct StatusArgs {
 pub enum StatusCommand {
     /// Show what the files of a data directory hold: encrypted, plain, or both
     Rest(Box<rest::StatusRestArgs>),
+    /// Show what lies below a data directory, and what a LUKS header says
+    Disk(Box<disk::StatusDiskArgs>),
 }
 
 /// What can be planned for the servers that were looked at.
@@ -69,8 +72,10 @@ enum Change {
 const REFUSED_NAMED_MAX: usize = 5;
 
 pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
-    if let Some(StatusCommand::Rest(args)) = &args.what {
-        return rest::rest(global, args);
+    match &args.what {
+        Some(StatusCommand::Rest(args)) => return rest::rest(global, args),
+        Some(StatusCommand::Disk(args)) => return disk::disk(global, args),
+        None => {}
     }
     let cluster = connect::cluster(global, &args.connect)?;
     let started_unix_ms = model::Clock::unix_ms(&model::SystemClock);

@@ -24,6 +24,9 @@ const CHECKSUM_BYTES: usize = 4;
 
 const KIND_TRX_SYS: u16 = 7;
 const KIND_FSP_HEADER: u16 = 8;
+/// Which pages of the extents behind it are used, and nothing else. MariaDB does not encrypt it (`fil_space_encrypt`), MySQL
+/// does. The first such page behind page 0 has as number the bytes of a page: 16384, at 256 MiB.
+const KIND_EXTENTS: u16 = 9;
 /// Set in a full_crc32 page that is compressed; the other bits are its size in units of 256 bytes.
 const COMPRESSED_MARK: u16 = 1 << 15;
 const MARIADB_COMPRESSED: u16 = 34_354;
@@ -31,6 +34,8 @@ const MARIADB_COMPRESSED: u16 = 34_354;
 const NO_CHECKSUM: u32 = 0xdead_beef;
 const MARIADB_COMPRESSED_ENCRYPTED: u16 = 37_401;
 const KIND_RTREE: u16 = 17_854;
+/// Of `ROW_FORMAT=COMPRESSED`.
+const ZIPPED_BYTES_MIN: usize = 1024;
 const INDEX_KINDS: std::ops::RangeInclusive<u16> = 17_853..=17_855;
 /// MariaDB's temporary tablespace. Seen on 10.11.19 with `innodb_encrypt_temporary_tables`: key version 0, and
 /// ciphertext from 26 on.
@@ -110,7 +115,7 @@ pub fn judge(header: &SpaceHeader, number: u32, page: &[u8]) -> Page {
     if number == 0 || is_system {
         return Page::Never;
     }
-    match header.layout {
+    let told = match header.layout {
         Layout::FullCrc32 => match full_crc32(page, kind) {
             // The space id is a part of the ciphertext, so it tells a page that is not plain where no key version does.
             // Compressed data begins before it.
@@ -130,8 +135,15 @@ pub fn judge(header: &SpaceHeader, number: u32, page: &[u8]) -> Page {
             let holds = computed.is_some() && computed == be32(page, ENCRYPTED_CHECKSUM);
             mariadb(page, kind, header.is_zipped, holds)
         }
-        Layout::MySql => mysql(page, kind, header.is_zipped),
-    }
+        Layout::MySql => return mysql(page, kind, header.is_zipped),
+    };
+    without_extents(told, number, header.page_bytes)
+}
+
+/// Descriptors of extents, where they have to be, are nothing that MariaDB encrypts.
+fn without_extents(told: Page, number: u32, page_bytes: usize) -> Page {
+    let is_theirs = usize::try_from(number).is_ok_and(|number| number.is_multiple_of(page_bytes));
+    if is_theirs && told == (Page::Plain { kind: KIND_EXTENTS }) { Page::Never } else { told }
 }
 
 /// A page of some tablespace in a doublewrite buffer: its number and layout are those of where it goes.
@@ -158,7 +170,7 @@ pub fn copy(family: Family, page: &[u8]) -> Page {
     }
     let full = full_crc32(page, kind);
     if !matches!(full, Page::Unknown(_)) {
-        return full;
+        return without_extents(full, number, page.len());
     }
     // Of the older layout, if its checksum holds: key versions stand elsewhere there, and must not be guessed.
     let stored =
@@ -170,7 +182,8 @@ pub fn copy(family: Family, page: &[u8]) -> Page {
     };
     let is_compressed = || kind == MARIADB_COMPRESSED && be32(page, 0) == Some(NO_CHECKSUM);
     if is_old || is_compressed() || is_zipped() {
-        return mariadb(page, kind, true, true);
+        // Of a compressed table the size of a page is not known here; none is smaller.
+        return without_extents(mariadb(page, kind, true, true), number, ZIPPED_BYTES_MIN);
     }
     Page::Unknown("a copy of a page whose checksum is none that is known")
 }
@@ -356,6 +369,36 @@ mod tests {
         for header in [&maria, &mysql] {
             assert!(matches!(judge(header, 3, &torn), Page::Unknown(_)));
         }
+    }
+
+    /// Pages of MariaDB 10.11.19 with `innodb_page_size=4k`, of tables with ENCRYPTED=YES, in the layout of today and in that of
+    /// `innodb_checksum_algorithm=crc32`.
+    #[test]
+    fn descriptors_of_extents_in_real_files_are_never_encrypted() {
+        macro_rules! file {
+            ($name:literal) => {
+                include_bytes!(concat!("../../testdata/innodb/mariadb-10.11.19-4k-", $name, ".bin"))
+            };
+        }
+        for (first, extents, index, layout) in [
+            (file!("full-page0"), file!("full-page4096"), file!("full-page50"), Layout::FullCrc32),
+            (file!("crc32-page0"), file!("crc32-page4096"), file!("crc32-page50"), Layout::MariaDb),
+        ] {
+            let header = SpaceHeader::read(first, Some(Family::MariaDb)).unwrap();
+            assert_eq!((header.layout, header.page_bytes), (layout, 4096));
+            assert_eq!(judge(&header, 0, first), Page::Never);
+            assert_eq!(judge(&header, 4096, extents), Page::Never);
+            assert_eq!(copy(Family::MariaDb, extents), Page::Never);
+            assert_eq!(judge(&header, 50, index), Page::Encrypted { key_version: Some(1) });
+            assert_eq!(copy(Family::MariaDb, index), Page::Encrypted { key_version: Some(1) });
+        }
+        // Only where they have to be: rows under that type would be plain.
+        let elsewhere = sealed(page(4096, 5, KIND_EXTENTS), 0);
+        let header = space(Layout::FullCrc32, 7, 4096);
+        assert_eq!(judge(&header, 5, &elsewhere), Page::Plain { kind: KIND_EXTENTS });
+        let mysql = space(Layout::MySql, 7, 4096);
+        let extents = page(4096, 4096, KIND_EXTENTS);
+        assert_eq!(judge(&mysql, 4096, &extents), Page::Plain { kind: KIND_EXTENTS }, "MySQL encrypts them");
     }
 
     #[test]

@@ -196,7 +196,7 @@ impl Agent {
             }
             Request::Search { search } => self.search(search),
             Request::SearchSoFar { search } => self.search_so_far(*search, &mut bytes),
-            Request::Look { dir } => self.look(&dir.0),
+            Request::Look { dir, elsewhere } => self.look(&dir.0, elsewhere),
             Request::LookSoFar { look } => self.look_so_far(*look, &mut bytes),
             Request::Unlock { lock } => {
                 self.locks.lock().unwrap_or_else(PoisonError::into_inner).remove(lock);
@@ -395,7 +395,7 @@ impl Agent {
         Answer::SearchSoFar { so_far, is_done: true }
     }
 
-    fn look(&self, dir: &Path) -> Answer {
+    fn look(&self, dir: &Path, elsewhere: &[disk::Place]) -> Answer {
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
         if looks.len() >= SEARCHES_MAX {
             return Answer::Refused {
@@ -404,9 +404,11 @@ impl Agent {
         }
         let (sender, found) = std::sync::mpsc::channel();
         let progress = Arc::new(disk::Progress::default());
-        let (dir, of_thread) = (dir.to_owned(), Arc::clone(&progress));
+        let (dir, elsewhere, of_thread) = (dir.to_owned(), elsewhere.to_vec(), Arc::clone(&progress));
         std::thread::spawn(move || {
-            let _ = sender.send(disk::look(&dir, &of_thread).map_err(|error| error.to_string()));
+            let _ = sender.send(
+                crate::Local.data_directory(&dir, &elsewhere, &of_thread).map_err(|error| error.to_string()),
+            );
         });
         let id = self.new_id();
         looks.insert(id, Looking { progress, found });

@@ -124,6 +124,7 @@ pub enum Request {
     /// Begins to read the files of a data directory.
     Look {
         dir: FarPath,
+        elsewhere: Vec<disk::Place>,
     },
     /// The same as [`Self::SearchSoFar`], of what its files hold.
     LookSoFar {

@@ -498,13 +498,14 @@ impl ReadHost for Remote {
     fn data_directory(
         &self,
         dir: &Path,
+        elsewhere: &[disk::Place],
         progress: &disk::Progress,
     ) -> Result<disk::DataDirectory, HostError> {
         let not_told = |why: String| HostError::Process {
             what: format!("what the files of {} on {} hold cannot be told", dir.display(), self.name),
             why,
         };
-        let begin = Request::Look { dir: dir.into() };
+        let begin = Request::Look { dir: dir.into(), elsewhere: elsewhere.to_vec() };
         let id = match self.host_call(begin, Vec::new(), ANSWER_MAX)?.answer {
             Answer::Number { number } => number,
             other => return Err(self.odd(&other)),

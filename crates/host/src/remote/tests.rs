@@ -175,12 +175,12 @@ fn a_data_directory_elsewhere_is_read_as_one_here() {
     fs::write(dir.path().join("ibdata1"), vec![0; 65_536]).expect("writable");
     fs::write(dir.path().join("binlog.000001"), b"\xfebin and more").expect("writable");
     let (here, there) = (disk::Progress::default(), disk::Progress::default());
-    let found = Local.data_directory(dir.path(), &here).expect("it is this machine");
+    let found = Local.data_directory(dir.path(), &[], &here).expect("it is this machine");
     assert_eq!(found.artefacts.len(), 3);
     let remote = remote();
-    assert_eq!(remote.data_directory(dir.path(), &there).expect("it answers"), found);
+    assert_eq!(remote.data_directory(dir.path(), &[], &there).expect("it answers"), found);
     assert_eq!((there.read_bytes(), there.all_bytes()), (here.read_bytes(), here.all_bytes()));
-    let said = remote.data_directory(&dir.path().join("gone"), &there).expect_err("it is not there");
+    let said = remote.data_directory(&dir.path().join("gone"), &[], &there).expect_err("it is not there");
     assert!(said.to_string().contains("cannot be told"), "{said}");
 }
 

@@ -103,23 +103,20 @@ impl Draft {
         let title = format!("{name} {title}; restart");
         let id = format!("{prefix}.{name}");
         let offer = self.node.offer();
-        let step = match self.letter {
-            Some(letter) => {
-                let params = RoundParams { variables, ..RoundParams::as_it_is(edit, letter) };
-                builder.add(id, "round", title, vec![name], params)
-            }
-            None => {
-                let params = RestartParams {
-                    edit,
-                    before: offer.cert.clone(),
-                    after: offer.cert,
-                    ca_before: None,
-                    ca_after: None,
-                    rules: None,
-                    variables,
-                };
-                builder.add(id, "restart", title, vec![name], params)
-            }
+        let step = if let Some(letter) = self.letter {
+            let params = RoundParams { variables, ..RoundParams::as_it_is(edit, letter) };
+            builder.add(id, "round", title, vec![name], params)
+        } else {
+            let params = RestartParams {
+                edit,
+                before: offer.cert.clone(),
+                after: offer.cert,
+                ca_before: None,
+                ca_after: None,
+                rules: None,
+                variables,
+            };
+            builder.add(id, "restart", title, vec![name], params)
         };
         let restart = vec![by_hand::words(&self.node.stop), by_hand::words(&self.node.start)];
         step.shell = self.node.by_hand(&diff, restart);

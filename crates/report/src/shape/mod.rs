@@ -14,11 +14,13 @@ mod leak;
 mod price;
 mod prove;
 mod prove_config;
+mod prove_disk;
 mod relay;
 mod roll;
 mod scan;
 mod sniff;
 mod status;
+mod status_disk;
 mod status_rest;
 mod stream;
 mod summary;
@@ -62,6 +64,7 @@ pub use prove_config::{
     ConfigConfirmedRow, ConfigConnectionRow, ConfigFixRow, ConfigNoteRow, ConfigPredictionRow,
     ConfigSettingRow, ConfigUnreadRow, PROVE_CONFIG_SCHEMA_ID, ProveConfigReport,
 };
+pub use prove_disk::{DiskProofFile, DiskProofRow, DiskProofWord, PROVE_DISK_SCHEMA_ID, ProveDiskReport};
 pub use relay::{PROVE_RELAY_SCHEMA_ID, ProveRelayReport, RelayConnection, RelayEvent};
 pub use roll::{ChangeRun, Drain, Roll, Rotation, SerialRow, Stall, StepRow};
 pub use scan::{
@@ -75,9 +78,13 @@ pub use sniff::{
     SniffSecret,
 };
 pub use status::{ClusterStatus, NodeStatus, StatusRow};
+pub use status_disk::{
+    DiskCoverageWord, DiskHeaderWord, DiskLayerRow, DiskPathRow, DiskPathWord, DiskSwapRow, LuksHeaderRow,
+    LuksSegmentRow, LuksSlotRow, LuksTokenRow, LuksWeaknessRow, STATUS_DISK_SCHEMA_ID, StatusDiskReport,
+};
 pub use status_rest::{
-    AtRest, AtRestRow, RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestServerRow,
-    RestSqlRow, STATUS_REST_SCHEMA_ID, StatusRestReport,
+    AtRest, AtRestRow, RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestPlaceRow,
+    RestServerRow, RestSqlRow, STATUS_REST_SCHEMA_ID, StatusRestReport,
 };
 pub use stream::{STREAM_SCHEMA_ID, StreamReport};
 pub use summary::{LinkRow, Summary};
@@ -91,8 +98,8 @@ pub use watch::{
 };
 pub use watch_clients::{WATCH_CLIENTS_SCHEMA_ID, WatchClientRow, WatchClientsReport};
 pub use words::{
-    LinkKindWord, Outcome, PhaseEnd, RestUnitWord, RestVerdictWord, SeenWord, SeverityWord, StatusOf,
-    StepOutcome, VerdictWord,
+    LinkKindWord, Outcome, PhaseEnd, RestPlaceWord, RestUnitWord, RestVerdictWord, SeenWord, SeverityWord,
+    StatusOf, StepOutcome, VerdictWord,
 };
 
 use crate::ReportError;

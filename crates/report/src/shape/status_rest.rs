@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RestUnitWord, RestVerdictWord};
+use super::{RestPlaceWord, RestUnitWord, RestVerdictWord};
 
 /// What [`StatusRestReport::schema`] says.
 pub const STATUS_REST_SCHEMA_ID: &str = "sealion/status-rest/1";
@@ -17,10 +17,14 @@ pub struct StatusRestReport {
     /// `mariadb`, `mysql`; `null` where the files tell neither.
     pub family: Option<String>,
     pub read_bytes: u64,
+    /// Holes in sparse files, whose zeros need no reading.
+    pub hole_bytes: u64,
     pub server: RestServerRow,
     pub counts: RestCountsRow,
     pub artefacts: Vec<RestArtefactRow>,
     pub disagreements: Vec<RestDisagreementRow>,
+    /// What is about the server and no file of it: tmpdir, swap, core dumps, keys.
+    pub places: Vec<RestPlaceRow>,
     /// One sentence each; what a reader could think was covered and was not.
     pub not_looked_at: Vec<String>,
 }
@@ -77,8 +81,10 @@ pub struct RestCountsRow {
 /// One file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestArtefactRow {
-    /// Below the data directory.
+    /// Below the data directory, or absolute.
     pub path: String,
+    /// What names it, if it is not in the data directory: a variable, a view, an open file of the process.
+    pub named_by: Option<String>,
     /// `table`, `redo log`, …
     pub kind: String,
     /// What somebody reads there where it is plain.
@@ -118,6 +124,18 @@ pub struct RestSqlRow {
     pub says: RestVerdictWord,
     /// The variable or the table that says it.
     pub by: String,
+}
+
+/// What is about a server and no file of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestPlaceRow {
+    /// `tmpdir`, `swap`, `core dumps`, …
+    pub what: String,
+    pub path: Option<String>,
+    pub verdict: RestPlaceWord,
+    /// For people.
+    pub text: String,
+    pub cure: Option<String>,
 }
 
 /// SQL says one thing of a file and its bytes another.

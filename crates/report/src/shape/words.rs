@@ -60,6 +60,19 @@ words! {
         Unknown = "unknown",
     }
 }
+words! {
+    /// What is about a server and no file of it.
+    RestPlaceWord {
+        /// What gets there can be read by whoever has the device.
+        Plain = "plain",
+        Encrypted = "encrypted",
+        /// It is in memory, and gone with it.
+        Memory = "memory",
+        /// Nothing gets there, or it is where it should be.
+        Ok = "ok",
+        Unknown = "unknown",
+    }
+}
 words! { RestUnitWord { Page = "page", Block = "block", File = "file" } }
 words! {
     VerdictWord { Pass = "pass", Fail = "fail", Unknown = "unknown", NotApplicable = "not-applicable" }

@@ -2,12 +2,12 @@
 
 use crate::support::json::{check, errors};
 use report::shape::{
-    ProveClientReport, ProveClientsReport, ProveConfigReport, ProveRelayReport, ProveSniffReport,
-    ProveTourReport,
+    ProveClientReport, ProveClientsReport, ProveConfigReport, ProveDiskReport, ProveRelayReport,
+    ProveSniffReport, ProveTourReport,
 };
 use report::{
-    PROVE_CLIENT_SCHEMA, PROVE_CLIENTS_SCHEMA, PROVE_CONFIG_SCHEMA, PROVE_RELAY_SCHEMA, PROVE_SNIFF_SCHEMA,
-    PROVE_TOUR_SCHEMA,
+    PROVE_CLIENT_SCHEMA, PROVE_CLIENTS_SCHEMA, PROVE_CONFIG_SCHEMA, PROVE_DISK_SCHEMA, PROVE_RELAY_SCHEMA,
+    PROVE_SNIFF_SCHEMA, PROVE_TOUR_SCHEMA,
 };
 use serde_json::Value;
 
@@ -101,4 +101,13 @@ fn the_shape_of_a_tour_is_the_published_one_and_its_page_escapes_what_peers_say(
         page.contains("Not every attack had the expected result")
             && page.matches("role=\"alert\"").count() == 2
     );
+}
+
+#[test]
+fn the_shape_of_canaries_in_files_is_the_published_one() {
+    let sample = include_str!("../../testdata/prove-disk.json");
+    let (schema, mut broken) = check::<ProveDiskReport>(PROVE_DISK_SCHEMA, sample, |_| {});
+    broken["artefacts"][0]["verdict"] = "sealed".into();
+    broken["artefacts"][0]["files"][0]["times"] = 0.into();
+    assert_eq!(errors(&schema, &broken).len(), 2);
 }

@@ -1,8 +1,8 @@
-//! The shapes of `sealion status rest` and `sealion diagnose`, and their schemas.
+//! The shapes of `sealion status rest`, `sealion status disk` and `sealion diagnose`, and their schemas.
 
 use crate::support::json::{check, errors};
-use report::shape::{DiagnoseReport, StatusRestReport};
-use report::{DIAGNOSE_SCHEMA, STATUS_REST_SCHEMA};
+use report::shape::{DiagnoseReport, StatusDiskReport, StatusRestReport};
+use report::{DIAGNOSE_SCHEMA, STATUS_DISK_SCHEMA, STATUS_REST_SCHEMA};
 
 #[test]
 fn the_shape_of_data_at_rest_is_the_published_one() {
@@ -13,6 +13,22 @@ fn the_shape_of_data_at_rest_is_the_published_one() {
     broken["artefacts"][0]["verdict"] = "fine".into();
     broken["artefacts"][1].as_object_mut().expect("an object").remove("sql").expect("it is there");
     broken["counts"]["plain"] = (-1).into();
+    assert_eq!(errors(&schema, &broken).len(), 3);
+}
+
+#[test]
+fn the_shape_of_block_stacks_and_headers_is_the_published_one() {
+    let sample = include_str!("../../testdata/status-disk.json");
+    let (schema, mut broken) = check::<StatusDiskReport>(STATUS_DISK_SCHEMA, sample, |value| {
+        value["paths"].as_array_mut().expect("a list").truncate(1);
+    });
+    broken["paths"][0]["coverage"] = "fine".into();
+    broken["paths"][0]["header"]["slots"][1]
+        .as_object_mut()
+        .expect("an object")
+        .remove("opens")
+        .expect("there");
+    broken["paths"][1]["layers"][0]["depth"] = (-1).into();
     assert_eq!(errors(&schema, &broken).len(), 3);
 }
 

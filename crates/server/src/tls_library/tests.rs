@@ -85,6 +85,14 @@ impl ReadHost for Files {
     fn version_of(&self, _: &Path, _: Duration) -> Result<Option<String>, HostError> {
         unreachable!("it is not asked")
     }
+    fn data_directory(
+        &self,
+        _: &Path,
+        _: &[disk::Place],
+        _: &disk::Progress,
+    ) -> Result<disk::DataDirectory, HostError> {
+        unreachable!("it is not asked")
+    }
     fn search(&self, _: &host::Search, _: &host::SearchProgress) -> Result<host::Searched, HostError> {
         unreachable!("it is not asked")
     }

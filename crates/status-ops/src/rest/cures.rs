@@ -34,6 +34,10 @@ fn option(kind: Kind, family: Option<Family>) -> &'static str {
         Kind::System | Kind::Undo if is_maria => "innodb_encrypt_tables=ON with innodb_encryption_threads",
         Kind::Undo => "innodb_undo_log_encrypt=ON, then replace the undo tablespaces one after the other",
         Kind::Temp if is_maria => "innodb_encrypt_temporary_tables=ON",
+        Kind::TempFile if is_maria => {
+            "encrypt_tmp_files=ON (sorts, binary log caches), innodb_encrypt_log=ON (ALTER TABLE); InnoDB's status report has no option: \
+             tmpdir on LUKS or tmpfs"
+        }
         Kind::Dictionary => "ALTER TABLESPACE mysql ENCRYPTION='Y'",
         Kind::Doublewrite => "encrypt what it holds copies of; old copies go as new ones are written",
         Kind::Redo if is_maria => "innodb_encrypt_log=ON, which makes the file anew at a restart",

@@ -1,9 +1,9 @@
 //! What a server says of its files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use disk::{Artefact, DataDirectory, Family, Kind};
+use disk::{Artefact, Family, Kind};
 use net::Client;
 use report::shape::{RestSqlRow, RestVerdictWord};
 use site::Cluster;
@@ -19,6 +19,10 @@ pub struct Answers {
     known_spaces: BTreeSet<u32>,
     /// MySQL lists its binary logs with a column for it.
     binlogs: BTreeMap<String, RestVerdictWord>,
+    /// Of tablespaces, as the server writes their paths.
+    pub datafiles: Vec<String>,
+    /// Of a keyring component of MySQL that keeps a file.
+    pub keyring_file: Option<String>,
 }
 
 /// What the server calls `hostname` is the kernel's (uname(2)).
@@ -26,6 +30,14 @@ const HOSTNAME: &str = "/proc/sys/kernel/hostname";
 const MARIADB_ENCRYPTED: &str = "SELECT SPACE, ENCRYPTION_SCHEME, MIN_KEY_VERSION, ROTATING_OR_FLUSHING \
                                  FROM information_schema.INNODB_TABLESPACES_ENCRYPTION";
 const MARIADB_KNOWN: &str = "SELECT SPACE FROM information_schema.INNODB_SYS_TABLESPACES";
+/// MariaDB 10.6 and newer, and what older ones have.
+const MARIADB_FILES: [&str; 2] = [
+    "SELECT FILENAME FROM information_schema.INNODB_SYS_TABLESPACES",
+    "SELECT PATH FROM information_schema.INNODB_SYS_DATAFILES",
+];
+const MYSQL_FILES: &str = "SELECT FILE_NAME FROM information_schema.FILES WHERE ENGINE = 'InnoDB'";
+const MYSQL_KEYRING: &str = "SELECT STATUS_VALUE FROM performance_schema.keyring_component_status \
+                             WHERE STATUS_KEY = 'Data_file'";
 const MYSQL_SPACES: &str = "SELECT SPACE, ENCRYPTION FROM information_schema.INNODB_TABLESPACES";
 
 /// Asks the only server of `cluster`.
@@ -67,7 +79,13 @@ fn mariadb(client: &mut Client, answers: &mut Answers) -> Result<(), String> {
         answers.spaces.insert(space, says);
         answers.known_spaces.insert(space);
     }
+    let files = MARIADB_FILES.iter().find_map(|sql| client.query(sql).ok());
+    answers.datafiles = files.map(|rows| column(&rows)).unwrap_or_default();
     Ok(())
+}
+
+fn column(rows: &net::Rows) -> Vec<String> {
+    rows.iter().filter_map(|row| Some(row.at(0)?.into_owned())).filter(|text| !text.is_empty()).collect()
 }
 
 fn mysql(client: &mut Client, answers: &mut Answers) -> Result<(), String> {
@@ -76,6 +94,10 @@ fn mysql(client: &mut Client, answers: &mut Answers) -> Result<(), String> {
         answers.spaces.insert(space, yes_or_no(row.at(1).as_deref(), "Y", "N"));
         answers.known_spaces.insert(space);
     }
+    answers.datafiles = column(&query(client, MYSQL_FILES)?);
+    // Before 8.0.24 there is no such table.
+    let keyring = client.query(MYSQL_KEYRING).map(|rows| column(&rows)).unwrap_or_default();
+    answers.keyring_file = keyring.into_iter().find(|file| file != "<NOT APPLICABLE>" && file != "<NONE>");
     if answers.is_on("log_bin") {
         for row in query(client, "SHOW BINARY LOGS")?.iter() {
             let Some(name) = row.at(0) else { continue };
@@ -94,11 +116,31 @@ fn yes_or_no(said: Option<&str>, yes: &str, no: &str) -> RestVerdictWord {
 }
 
 impl Answers {
-    fn is_on(&self, name: &str) -> bool {
+    /// Empty where it is not set, or not known to the server.
+    pub fn variables(&self) -> &BTreeMap<String, String> {
+        &self.variables
+    }
+
+    pub fn variable(&self, name: &str) -> &str {
+        self.variables.get(name).map_or("", String::as_str)
+    }
+
+    pub fn datadir(&self) -> PathBuf {
+        PathBuf::from(self.variable("datadir"))
+    }
+
+    #[cfg(test)]
+    pub fn of(variables: &[(&str, &str)], datafiles: &[&str]) -> Self {
+        let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        let datafiles = datafiles.iter().map(|file| (*file).into()).collect();
+        Self { variables, datafiles, ..Self::default() }
+    }
+
+    pub fn is_on(&self, name: &str) -> bool {
         self.variables.get(name).is_some_and(|value| value == "ON")
     }
 
-    fn family(&self) -> Family {
+    pub fn family(&self) -> Family {
         if self.variables.contains_key("aria_pagecache_buffer_size") {
             Family::MariaDb
         } else {
@@ -108,17 +150,19 @@ impl Answers {
 
     /// Why these are not the answers of this directory's server; a directory of the same name may be on another
     /// machine.
-    pub fn is_not_of(&self, seen: &DataDirectory) -> Option<String> {
-        let variable = |name: &str| self.variables.get(name).map_or("", String::as_str);
-        let datadir = Path::new(variable("datadir"));
-        if datadir.canonicalize().ok().as_deref() != Some(&seen.root) {
+    pub fn is_not_of(&self, root: &Path) -> Option<String> {
+        let variable = |name: &str| self.variable(name);
+        let datadir = self.datadir();
+        if datadir.canonicalize().ok().as_deref() != Some(root) {
             return Some(format!("its data directory is {}", datadir.display()));
         }
         let here = std::fs::read_to_string(HOSTNAME).unwrap_or_default();
         if here.trim_end() != variable("hostname") {
             return Some(format!("it runs on {}", variable("hostname")));
         }
-        if self.family() == Family::MySql && seen.server_uuid.as_deref() != Some(variable("server_uuid")) {
+        if self.family() == Family::MySql
+            && disk::server_uuid(root).as_deref() != Some(variable("server_uuid"))
+        {
             return Some("its server_uuid is not the one of auto.cnf here".into());
         }
         None
@@ -150,7 +194,7 @@ impl Answers {
             Kind::Redo if is_maria => by_variable("innodb_encrypt_log"),
             Kind::Redo => by_variable("innodb_redo_log_encrypt"),
             Kind::Binlog | Kind::RelayLog if is_maria => by_variable("encrypt_binlog"),
-            Kind::Binlog => match self.binlogs.get(&one.path) {
+            Kind::Binlog => match self.binlogs.get(one.path.rsplit('/').next().unwrap_or_default()) {
                 Some(says) => Some(RestSqlRow { says: *says, by: "SHOW BINARY LOGS".into() }),
                 None => by_variable("binlog_encryption"),
             },

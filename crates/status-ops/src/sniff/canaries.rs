@@ -166,6 +166,19 @@ pub(super) fn prepare_schema(session: &mut impl CanarySession) -> Result<(), Str
     session.run(&table).map_err(text)
 }
 
+/// Whether canaries may be written on a server: on a replica, and where writes are refused, they are only asked for.
+pub fn may_write(client: &mut Client) -> bool {
+    writable(client) != Writable::No
+}
+
+/// Makes the schema of the canaries, or finds the one that sealion made.
+///
+/// # Errors
+/// It is somebody else's, or the server refuses.
+pub fn prepare(client: &mut Client) -> Result<(), String> {
+    prepare_schema(client)
+}
+
 /// Removes what [`canaries`] made. Returns where it may have stayed, and why.
 pub fn remove_canaries(cluster: &Cluster) -> Vec<String> {
     let mut left = Vec::new();

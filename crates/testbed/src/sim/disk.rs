@@ -413,7 +413,12 @@ impl ReadHost for SimHost {
         Ok(self.look(|disk| disk.free_bytes))
     }
 
-    fn data_directory(&self, _: &Path, _: &disk::Progress) -> Result<disk::DataDirectory, HostError> {
+    fn data_directory(
+        &self,
+        _: &Path,
+        _: &[disk::Place],
+        _: &disk::Progress,
+    ) -> Result<disk::DataDirectory, HostError> {
         self.shared.reach_host(self.index)?;
         Err(HostError::Process {
             what: "what its files hold cannot be told".into(),

@@ -17,6 +17,7 @@ pub mod group;
 pub mod hosts;
 pub mod links;
 pub mod look;
+pub mod luks;
 pub mod manual_setup;
 pub mod mysql;
 pub mod node;

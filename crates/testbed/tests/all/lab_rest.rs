@@ -22,7 +22,7 @@ const SETTLED: Duration = Duration::from_secs(60);
 /// A server that nobody reaches but over its socket, so that it needs no network of its own.
 pub struct Alone {
     child: Child,
-    dir: PathBuf,
+    pub dir: PathBuf,
 }
 
 impl Alone {
@@ -50,7 +50,7 @@ impl Alone {
         server
     }
 
-    fn session(&self) -> Result<Client, net::NetError> {
+    pub fn session(&self) -> Result<Client, net::NetError> {
         Client::connect(&ConnectOptions {
             connect_timeout: Duration::from_secs(3),
             io_timeout: Duration::from_secs(60),
@@ -187,6 +187,47 @@ fn mariadb_is_shown_as_its_bytes_are() {
     }
 }
 
+/// A log, and a directory for tables.
+fn kept_elsewhere(home: &Path) -> [String; 2] {
+    std::fs::create_dir(home.join("away")).unwrap();
+    ["--slow-query-log=1".to_owned(), format!("--slow-query-log-file={}", home.join("slow.log").display())]
+}
+
+/// What lies outside, and what is about the server.
+fn sees_what_is_elsewhere(seen: &Seen, home: &Path, tables: &[(&str, &str)]) {
+    let home = home.canonicalize().unwrap();
+    let slow = seen.of(home.join("slow.log").to_str().unwrap());
+    assert_eq!(
+        (&slow["verdict"], &slow["named_by"]),
+        (&"never".into(), &"slow_query_log_file".into()),
+        "{slow:#}"
+    );
+    for (path, verdict) in tables {
+        let one = seen.of(home.join(path).to_str().unwrap());
+        assert_eq!(&one["verdict"], verdict, "{one:#}");
+        assert!(one["named_by"].is_string(), "{one:#}");
+    }
+    assert!(seen.of("ibdata1")["named_by"].is_null());
+    let places = seen.whole["places"].as_array().unwrap();
+    let place = |what: &str| {
+        places.iter().find(|one| one["what"] == what).unwrap_or_else(|| panic!("{what}: {places:#?}"))
+    };
+    let tmpdir = place("tmpdir");
+    assert!(tmpdir["path"].as_str().unwrap().ends_with("/tmp"), "{tmpdir:#}");
+    for what in ["swap", "core dumps", "tmpdir"] {
+        assert!(!place(what)["text"].as_str().unwrap().is_empty());
+    }
+    // The server runs here and was found, so that its limits are known.
+    assert_ne!(place("core dumps")["path"], Value::Null, "{places:#?}");
+    let not_seen = seen.whole["not_looked_at"].as_array().unwrap();
+    assert!(!not_seen.iter().any(|line| line.as_str().unwrap().contains("no name")), "{not_seen:#?}");
+}
+
+/// Of files without a name it is often not to be told.
+fn unknown_by_name(seen: &Seen) -> Vec<&Value> {
+    seen.artefacts.values().filter(|one| one["unknown"] != 0 && one["named_by"] != "an open file").collect()
+}
+
 fn mariadb(name: &str, home: &Path) {
     let keys = home.join("keys");
     std::fs::write(&keys, format!("1;{}\n", "5e".repeat(32))).unwrap();
@@ -204,6 +245,7 @@ fn mariadb(name: &str, home: &Path) {
     .map(str::to_owned)
     .into_iter()
     .chain([format!("--loose-file-key-management-filename={}", keys.display())])
+    .chain(kept_elsewhere(home))
     .collect();
     let server = Alone::start(name, &home.join("s"), &lab::bundle::cache_dir(), &options);
     let columns = "(a INT AUTO_INCREMENT PRIMARY KEY, b VARCHAR(250))";
@@ -220,6 +262,20 @@ fn mariadb(name: &str, home: &Path) {
     for (table, engine) in tables {
         server.run(&[&format!("CREATE TABLE d.{table} {columns} {engine}"), &fill(table, "d.seq_1_to_3000")]);
     }
+    server.run(&[
+        &format!(
+            "CREATE TABLE d.away {columns} ENGINE=InnoDB ENCRYPTED=NO DATA DIRECTORY='{}'",
+            home.join("away").display()
+        ),
+        &format!(
+            "CREATE TABLE d.linked {columns} ENGINE=MyISAM DATA DIRECTORY='{}'",
+            home.join("away").display()
+        ),
+        &fill("away", "d.seq_1_to_3000"),
+        &fill("linked", "d.seq_1_to_3000"),
+        "FLUSH TABLES d.away FOR EXPORT",
+        "UNLOCK TABLES",
+    ]);
     // Its rows go, and their pages are free, before anything encrypts them.
     server.run(&["FLUSH TABLES d.freed FOR EXPORT", "UNLOCK TABLES", "DELETE FROM d.freed"]);
     server.run(&["SET GLOBAL innodb_max_purge_lag_wait=0"]);
@@ -282,6 +338,17 @@ fn mariadb(name: &str, home: &Path) {
         assert_eq!(seen.says(path), says, "{name} {path}: {:#}", seen.of(path));
     }
     assert_eq!(seen.of("forgotten")["kind"], "key file");
+    sees_what_is_elsewhere(&seen, home, &[("away/d/away.ibd", "plain")]);
+    assert_eq!(
+        (seen.says("d/linked.MYD").0, &seen.of("d/linked.MYD")["named_by"]),
+        ("never", &"a symbolic link".into())
+    );
+    let keys_place = seen.whole["places"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["what"] == "file_key_management_filename");
+    assert_eq!(keys_place.unwrap()["verdict"], "plain", "on the file system of the data");
     let keys_used = seen.of("d/sealed.ibd")["keys"].as_array().unwrap();
     assert_eq!((keys_used.len(), &keys_used[0]["id"], &keys_used[0]["version"]), (1, &1.into(), &1.into()));
     let unlike = seen.disagreement("d/freed.ibd").expect("it is found");
@@ -290,7 +357,7 @@ fn mariadb(name: &str, home: &Path) {
     assert!(unlike["cure"].as_str().unwrap().contains("FORCE"), "{unlike}");
     assert!(seen.disagreement("d/sealed.ibd").is_none() && seen.disagreement("d/open.ibd").is_none());
     // What cannot be determined is told apart from what cannot be read.
-    let unknown: Vec<_> = seen.artefacts.values().filter(|one| one["unknown"] != 0).collect();
+    let unknown = unknown_by_name(&seen);
     assert_eq!(unknown.len(), 1, "{unknown:#?}");
     let readable = ["d/open.ibd", "d/freed.ibd", "d/page.MAD", "d/file.MYD", "binlog.000001"];
     seen.agrees_with_the_canary(&server.data(), &readable);
@@ -305,6 +372,8 @@ fn mariadb(name: &str, home: &Path) {
     assert!(cured.disagreement("d/freed.ibd").is_none());
     cured.agrees_with_the_canary(&server.data(), &[]);
 
+    // A link is followed only where its server runs.
+    server.run(&["DROP TABLE d.linked"]);
     let datadir = server.data();
     drop(server);
     let paths = ["d/open.ibd", "d/sealed.ibd", "d/freed.ibd", "d/hidden.MAD", "d/page.MAD", "ib_logfile0"];
@@ -342,7 +411,11 @@ fn mysql_is_shown_as_its_bytes_are() {
         "--general-log=1",
         "--general-log-file=general.log",
     ]
-    .map(str::to_owned);
+    .map(str::to_owned)
+    .into_iter()
+    .chain(kept_elsewhere(home.path()))
+    .chain([format!("--innodb-directories={}", home.path().join("away").display())])
+    .collect::<Vec<String>>();
     let server = Alone::start("mysql-9.7", &home.path().join("s"), &cache, &options);
     server.wait(
         "SELECT STATUS_VALUE FROM performance_schema.keyring_component_status WHERE STATUS_KEY = 'Component_status'",
@@ -361,6 +434,12 @@ fn mysql_is_shown_as_its_bytes_are() {
     ] {
         server.run(&[&format!("CREATE TABLE d.{table} {columns} {options}"), &fill(table, rows)]);
     }
+    server.run(&[
+        &format!("CREATE TABLE d.away {columns} DATA DIRECTORY='{}'", home.path().join("away").display()),
+        &fill("away", rows),
+        "FLUSH TABLES d.away FOR EXPORT",
+        "UNLOCK TABLES",
+    ]);
     // Old versions of rows, with undo in the clear; the encryption that is switched on then leaves them as they are.
     server.run(&["UPDATE d.open SET b = REPEAT('x', 200)", "UPDATE d.open SET b = REPEAT('y', 200)"]);
     let flushed = "SELECT VARIABLE_VALUE FROM performance_schema.global_status \
@@ -406,6 +485,7 @@ fn mysql_is_shown_as_its_bytes_are() {
     ] {
         assert_eq!(seen.says(path), says, "{path}: {:#}", seen.of(path));
     }
+    sees_what_is_elsewhere(&seen, home.path(), &[("away/d/away.ibd", "plain")]);
     let unlike: Vec<&str> = ["undo_001", "undo_002"]
         .into_iter()
         .filter(|path| seen.says(path) == ("mixed", "encrypted") && seen.disagreement(path).is_some())
@@ -418,7 +498,7 @@ fn mysql_is_shown_as_its_bytes_are() {
     let half = redo.iter().find(|one| one["verdict"] == "mixed").expect("the one that was in use");
     let redo = half["path"].as_str().unwrap();
     assert!(seen.disagreement(redo).is_some());
-    let unknown: Vec<_> = seen.artefacts.values().filter(|one| one["unknown"] != 0).collect();
+    let unknown = unknown_by_name(&seen);
     assert_eq!(unknown.len(), 0, "{unknown:#?}");
     seen.agrees_with_the_canary(&server.data(), &["d/file.MYD", "binlog.000001"]);
 
@@ -446,6 +526,7 @@ fn mysql_is_shown_as_its_bytes_are() {
     let server = Alone::start("mysql-9.7", &home.path().join("s"), &cache, &options);
     server.run(&[
         "ALTER TABLE d.open ENCRYPTION='Y'",
+        "ALTER TABLE d.away ENCRYPTION='Y'",
         "ALTER TABLE sys.sys_config ENCRYPTION='Y'",
         "ALTER TABLESPACE mysql ENCRYPTION='Y'",
         "SET GLOBAL binlog_encryption = ON",

@@ -10,6 +10,7 @@ use model::{Change, Noun, Verb};
 use site::{Cluster, OpsError};
 
 use super::resume::{described, steps_left};
+use super::rotate_disk::{RotateDiskArgs, rotate_disk};
 use super::{
     Consent, GateOptions, PlanOptions, ProfileOptions, TakeOver, change_json, confirm, confirm_what,
     from_inventory, not_offered, run, settings, wish,
@@ -63,10 +64,22 @@ pub struct DisableArgs {
 #[command(mut_args(not_offered!(
     "accept_unknown_clients", "accept_shut_out", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "leave", "force"
 )))]
-#[command(after_long_help = from_inventory!("  sealion rotate --leaf-days 90\n  sealion rotate ca --stop-after R2.look"))]
+#[command(
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    after_long_help = from_inventory!("  sealion rotate --leaf-days 90\n  sealion rotate ca --stop-after R2.look")
+)]
 pub struct RotateArgs {
+    #[command(subcommand)]
+    pub what: Option<RotateCommand>,
     #[command(flatten)]
     pub change: ChangeArgs,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum RotateCommand {
+    /// Replace a key of a LUKS volume of this machine
+    Disk(Box<RotateDiskArgs>),
 }
 
 pub fn enable(global: &Global, args: &EnableArgs) -> Result<u8, OpsError> {
@@ -79,6 +92,9 @@ pub fn disable(global: &Global, args: &DisableArgs) -> Result<u8, OpsError> {
 }
 
 pub fn rotate(global: &Global, args: &RotateArgs) -> Result<u8, OpsError> {
+    if let Some(RotateCommand::Disk(args)) = &args.what {
+        return rotate_disk(global, args);
+    }
     change(global, &wish(Verb::Rotate, &args.change.nouns), &args.change)
 }
 

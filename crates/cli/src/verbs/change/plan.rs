@@ -149,7 +149,8 @@ pub(super) fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
         println!("#!/usr/bin/env bash");
     }
     let comment = if form == Format::Sql { "--" } else { "#" };
-    println!("{comment} {} of cluster {}, plan {}", plan.change, plan.cluster, show::bold(plan.short_hash()));
+    let of = if plan.change.has(Noun::Disk) { "of" } else { "of cluster" };
+    println!("{comment} {} {of} {}, plan {}", plan.change, plan.cluster, show::bold(plan.short_hash()));
     for line in &plan.impact {
         println!("{}", show::fitted(&format!("{comment} impact: "), line));
     }

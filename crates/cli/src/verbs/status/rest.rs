@@ -23,7 +23,8 @@ use crate::show;
   sealion status rest --datadir /var/lib/mysql -S /run/mysqld/mysqld.sock -u root --fail-on-plain
 
 The files are read without a key, and the server may be down. If a server is named, its answers stand beside the
-files, provided that this is its data directory.
+files, provided that this is its data directory, and what it keeps outside of the directory is read too: tablespaces,
+logs, temporary files. Run it as root to read open files without a name (sorts, spilled binary log caches).
 
 Exit codes: 0 no error, 1 something is plain that the server could encrypt (--fail-on-plain), 3 a file could not be
 read, a named server did not answer or, with --fail-on-plain, something is unknown."
@@ -69,7 +70,7 @@ pub fn rest(global: &Global, args: &StatusRestArgs) -> Result<u8, OpsError> {
 
 fn so_far(progress: &Progress, elapsed: Duration) -> String {
     let (read, all) = (progress.read_bytes(), progress.all_bytes());
-    if read == 0 { "listing files".into() } else { show::read_so_far(read, all, elapsed) }
+    if read == 0 && all == 0 { "listing files".into() } else { show::read_so_far(read, all, elapsed) }
 }
 
 /// What stands in one row of the table: files that are told apart by nothing else.
@@ -106,11 +107,18 @@ fn print(report: &StatusRestReport, named_max: usize) {
     };
     println!("{} {}", show::bold("data directory"), report.datadir);
     println!(
-        "  server   {family}   files {}   pages read {}",
+        "  server   {family}   files {}   pages read {}{}",
         report.artefacts.len(),
-        show::size(report.read_bytes)
+        show::size(report.read_bytes),
+        match report.hole_bytes {
+            0 => String::new(),
+            bytes => format!("   in holes {}", show::size(bytes)),
+        }
     );
     println!("{}", show::wrapped("  SQL      ", &asked(report)));
+    if let Some(elsewhere) = elsewhere(report) {
+        println!("{}", show::wrapped("  also     ", &elsewhere));
+    }
     let mut rows = Vec::new();
     for (group, files) in groups(report) {
         let bytes = files.iter().map(|one| one.bytes).sum();
@@ -129,6 +137,7 @@ fn print(report: &StatusRestReport, named_max: usize) {
     if let Some(keys) = keys_first(report) {
         println!("{}", show::wrapped("  keys:  ", keys));
     }
+    print_places(report);
     for line in &report.not_looked_at {
         println!("{}", show::wrapped("not checked: ", line));
     }
@@ -164,6 +173,28 @@ fn asked(report: &StatusRestReport) -> String {
         (true, false) => {
             let why = server.why.as_deref().unwrap_or("it did not answer");
             format!("{version}; its answers do not count: {why}")
+        }
+    }
+}
+
+/// Files that are not in the directory, by what names them.
+fn elsewhere(report: &StatusRestReport) -> Option<String> {
+    let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in report.artefacts.iter().filter_map(|one| one.named_by.as_deref()) {
+        *by_name.entry(name).or_default() += 1;
+    }
+    let all: usize = by_name.values().sum();
+    let names: Vec<String> = by_name.iter().map(|(name, count)| format!("{count} of {name}")).collect();
+    (all > 0).then(|| format!("{all} files outside of the directory: {}", names.join(", ")))
+}
+
+fn print_places(report: &StatusRestReport) {
+    for one in &report.places {
+        let path = one.path.as_deref().map(|path| format!("{path} ")).unwrap_or_default();
+        let text = format!("{path}{}: {}", show::rest_verdict(one.verdict.as_str()), one.text);
+        println!("{}", show::wrapped(&format!("{}: ", one.what), &text));
+        if let Some(cure) = &one.cure {
+            println!("{}", show::wrapped("  next: ", cure));
         }
     }
 }

@@ -140,20 +140,19 @@ impl RebuildStep {
         last: Option<&str>,
     ) -> Result<Option<String>, StepError> {
         let known = world.recent.at_rest.take().filter(|(node, _)| node == name);
-        let list = match known {
-            Some((_, list)) => list,
-            None => {
-                let left_alone = of_own_choice(world, name, encrypt)?;
-                let seen = world.node(name)?.files_at_rest().map_err(fail)?;
-                let list = to_rebuild(&seen, encrypt, &left_alone);
-                if !list.is_empty() {
-                    world.say(&format!(
-                        "{name}: {} to be written anew, whose files are not as the server says",
-                        counted(list.len(), "table is", "tables are")
-                    ));
-                }
-                list
+        let list = if let Some((_, list)) = known {
+            list
+        } else {
+            let left_alone = of_own_choice(world, name, encrypt)?;
+            let seen = world.node(name)?.files_at_rest().map_err(fail)?;
+            let list = to_rebuild(&seen, encrypt, &left_alone);
+            if !list.is_empty() {
+                world.say(&format!(
+                    "{name}: {} to be written anew, whose files are not as the server says",
+                    counted(list.len(), "table is", "tables are")
+                ));
             }
+            list
         };
         let next =
             list.iter().find(|one| last.is_none_or(|last| one.table().to_string().as_str() > last)).cloned();

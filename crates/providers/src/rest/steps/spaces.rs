@@ -54,7 +54,7 @@ fn is_on(view: &NodeView, name: &str) -> bool {
 }
 
 /// Spaces that the threads have still to do with; not those whose tables have a choice of their own, which they leave alone.
-fn left<'s>(seen: &'s AtRest, encrypt: bool) -> Vec<&'s Space> {
+fn left(seen: &AtRest, encrypt: bool) -> Vec<&Space> {
     let own: BTreeSet<&TableName> =
         seen.tables.iter().filter(|table| table.own_choice.is_some()).map(|table| &table.name).collect();
     let is_own = |space: &Space| {
