@@ -70,6 +70,11 @@ impl StepKind for Proof {
             told.extend(
                 looked::never(&seen).into_iter().map(|line| format!("this server cannot encrypt: {line}")),
             );
+            if seen.artefacts.iter().any(|one| one.kind == Kind::AriaIndex) {
+                told.push(
+                    "indexes of Aria tables (.MAI) were told by their headers, not page by page".into(),
+                );
+            }
             if odd.is_empty() {
                 let what = format!("{name}: no page of {} is plain", in_words(&wish.nouns));
                 world.notes.extend(told);
