@@ -63,7 +63,8 @@ fn readable(lab: &RealLab, node: &str) -> Vec<String> {
 /// Without the files that are known to keep what was there: Aria's log, which no setting encrypts, and indexes of Aria, which are told by
 /// their headers. A canary was seen in `mysql/db.MAI` once in some forty changes; why is open.
 fn unexplained(files: Vec<String>) -> Vec<String> {
-    files.into_iter().filter(|file| !file.starts_with("aria_log.") && !file.ends_with(".MAI")).collect()
+    let is_index = |file: &str| Path::new(file).extension().is_some_and(|end| end == "MAI");
+    files.into_iter().filter(|file| !file.starts_with("aria_log.") && !is_index(file)).collect()
 }
 
 fn is_readable(files: &[String], start: &str) -> bool {
