@@ -40,6 +40,9 @@ _sealion() {
             sealion,demo)
                 cmd="sealion__subcmd__demo"
                 ;;
+            sealion,diagnose)
+                cmd="sealion__subcmd__diagnose"
+                ;;
             sealion,disable)
                 cmd="sealion__subcmd__disable"
                 ;;
@@ -57,6 +60,9 @@ _sealion() {
                 ;;
             sealion,join)
                 cmd="sealion__subcmd__join"
+                ;;
+            sealion,keys)
+                cmd="sealion__subcmd__keys"
                 ;;
             sealion,lab)
                 cmd="sealion__subcmd__lab"
@@ -229,6 +235,9 @@ _sealion() {
             sealion__subcmd__help,demo)
                 cmd="sealion__subcmd__help__subcmd__demo"
                 ;;
+            sealion__subcmd__help,diagnose)
+                cmd="sealion__subcmd__help__subcmd__diagnose"
+                ;;
             sealion__subcmd__help,disable)
                 cmd="sealion__subcmd__help__subcmd__disable"
                 ;;
@@ -246,6 +255,9 @@ _sealion() {
                 ;;
             sealion__subcmd__help,join)
                 cmd="sealion__subcmd__help__subcmd__join"
+                ;;
+            sealion__subcmd__help,keys)
+                cmd="sealion__subcmd__help__subcmd__keys"
                 ;;
             sealion__subcmd__help,lab)
                 cmd="sealion__subcmd__help__subcmd__lab"
@@ -342,6 +354,15 @@ _sealion() {
                 ;;
             sealion__subcmd__help__subcmd__config,print)
                 cmd="sealion__subcmd__help__subcmd__config__subcmd__print"
+                ;;
+            sealion__subcmd__help__subcmd__keys,drill)
+                cmd="sealion__subcmd__help__subcmd__keys__subcmd__drill"
+                ;;
+            sealion__subcmd__help__subcmd__keys,list)
+                cmd="sealion__subcmd__help__subcmd__keys__subcmd__list"
+                ;;
+            sealion__subcmd__help__subcmd__keys,restore)
+                cmd="sealion__subcmd__help__subcmd__keys__subcmd__restore"
                 ;;
             sealion__subcmd__help__subcmd__lab,alive)
                 cmd="sealion__subcmd__help__subcmd__lab__subcmd__alive"
@@ -465,6 +486,30 @@ _sealion() {
                 ;;
             sealion__subcmd__help__subcmd__trust,revoke)
                 cmd="sealion__subcmd__help__subcmd__trust__subcmd__revoke"
+                ;;
+            sealion__subcmd__keys,drill)
+                cmd="sealion__subcmd__keys__subcmd__drill"
+                ;;
+            sealion__subcmd__keys,help)
+                cmd="sealion__subcmd__keys__subcmd__help"
+                ;;
+            sealion__subcmd__keys,list)
+                cmd="sealion__subcmd__keys__subcmd__list"
+                ;;
+            sealion__subcmd__keys,restore)
+                cmd="sealion__subcmd__keys__subcmd__restore"
+                ;;
+            sealion__subcmd__keys__subcmd__help,drill)
+                cmd="sealion__subcmd__keys__subcmd__help__subcmd__drill"
+                ;;
+            sealion__subcmd__keys__subcmd__help,help)
+                cmd="sealion__subcmd__keys__subcmd__help__subcmd__help"
+                ;;
+            sealion__subcmd__keys__subcmd__help,list)
+                cmd="sealion__subcmd__keys__subcmd__help__subcmd__list"
+                ;;
+            sealion__subcmd__keys__subcmd__help,restore)
+                cmd="sealion__subcmd__keys__subcmd__help__subcmd__restore"
                 ;;
             sealion__subcmd__lab,alive)
                 cmd="sealion__subcmd__lab__subcmd__alive"
@@ -692,7 +737,7 @@ _sealion() {
 
     case "${cmd}" in
         sealion)
-            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help"
+            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2613,6 +2658,52 @@ _sealion() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sealion__subcmd__diagnose)
+            opts="-v -h --datadir --error-log --key-file --key-file-pass --ca-passphrase-file --format --inventory --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --datadir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --error-log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file-pass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca-passphrase-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sealion__subcmd__disable)
             opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --encryption-threads --encryption-iops --purge-binary-logs --skip-openssl-check --take-over --stop-after --pause-file --window --max-lag --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -2862,7 +2953,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help)
-            opts="demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help"
+            opts="demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3169,6 +3260,20 @@ _sealion() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sealion__subcmd__help__subcmd__diagnose)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sealion__subcmd__help__subcmd__disable)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -3242,6 +3347,62 @@ _sealion() {
         sealion__subcmd__help__subcmd__join)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__keys)
+            opts="list restore drill"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__keys__subcmd__drill)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__keys__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__keys__subcmd__restore)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -4170,6 +4331,204 @@ _sealion() {
                     ;;
                 --inventory)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__keys)
+            opts="-v -h --inventory --format --color --verbose --help list restore drill help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__keys__subcmd__drill)
+            opts="-v -h --entry --dir --ca-passphrase-file --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --entry)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca-passphrase-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__keys__subcmd__help)
+            opts="list restore drill help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__keys__subcmd__help__subcmd__drill)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__keys__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__keys__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__keys__subcmd__help__subcmd__restore)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__keys__subcmd__list)
+            opts="-v -h --ca-passphrase-file --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --ca-passphrase-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__keys__subcmd__restore)
+            opts="-v -h --entry --ca-passphrase-file --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --entry)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ca-passphrase-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
