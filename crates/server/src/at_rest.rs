@@ -316,7 +316,7 @@ const SCRATCH: &str = "sealion_scratch";
 const SCRATCH_ROW_BYTES: u64 = 200;
 const UNDO_BYTES_PER_ROW: u64 = 230;
 /// Rows in one statement.
-const SCRATCH_ROWS_MAX: u64 = 50_000;
+const SCRATCH_ROWS_MAX: u64 = 400_000;
 
 /// Makes InnoDB take about so many bytes of undo pages into use, and let them go again: what was freed in them is written over. Only on this
 /// server: no replica and no other node is told. It grows nothing that is not large already, since all is rolled back.
