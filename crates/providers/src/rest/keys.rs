@@ -18,7 +18,7 @@ pub const PASS_FILE: &str = "data-keys.pass";
 /// 1: tables, redo and binary logs. 2: temporary files, where it is there.
 ///
 /// # Source
-/// MariaDB manual, Encryption Key Management: "key ID 1 … system data, key ID 2 … temporary data".
+/// MariaDB manual, Encryption Key Management.
 pub const KEY_IDS: [u32; 2] = [1, 2];
 const SALT_BYTES: usize = 8;
 const PASS_BYTES: usize = 64;
