@@ -20,6 +20,8 @@ pub enum Kind {
     AriaData,
     TempFile,
     AriaLog,
+    /// Of Aria, whose rows do not lie in pages; told by its header, and not by its name.
+    AriaRows,
     MyIsam,
     Csv,
     Archive,
@@ -51,6 +53,7 @@ const WORDS: &[(Kind, &str, &str, &str)] = &[
     (Kind::AriaData, "Aria table", "rows", ""),
     (Kind::TempFile, "temporary file", "rows that are sorted, changes of open transactions", TMPDIR),
     (Kind::AriaLog, "Aria log", "changed rows, of encrypted Aria tables too", LUKS),
+    (Kind::AriaRows, "Aria table without pages", "rows and indexed values", PAGES),
     (Kind::MyIsam, "MyISAM table", "rows and indexed values", ENGINE),
     (Kind::Csv, "CSV table", "rows", ENGINE),
     (Kind::Archive, "ARCHIVE table", "rows", ENGINE),
@@ -70,6 +73,8 @@ const WORDS: &[(Kind, &str, &str, &str)] = &[
 const LUKS: &str = "put the data directory on LUKS";
 const TMPFS: &str = "put the temporary tablespaces on LUKS or, where they fit, on tmpfs";
 const TMPDIR: &str = "put tmpdir (MySQL: innodb_tmpdir too) on LUKS or, where it fits, on tmpfs";
+const PAGES: &str =
+    "ALTER TABLE ... ROW_FORMAT=PAGE, for a sequence ENGINE=InnoDB, or put the data directory on LUKS";
 const ENGINE: &str = "ALTER TABLE ... ENGINE=InnoDB, or put the data directory on LUKS";
 const LOGS: &str =
     "switch the general and slow log off where they are not needed, write logs to a volume on LUKS";

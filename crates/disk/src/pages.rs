@@ -153,6 +153,8 @@ struct Head {
     space_id: Option<u32>,
     claim: Option<String>,
     is_unread: bool,
+    /// What its name does not tell.
+    kind: Option<Kind>,
     /// Pages of it that were waited for.
     waits: AtomicU32,
 }
@@ -236,17 +238,18 @@ pub fn read_all(found: Vec<Found>, family: Option<Family>, progress: &Progress) 
 }
 
 fn artefact(found: Found, head: Head, family: Option<Family>) -> Artefact {
-    let Head { tally, pages, space_id, claim, is_unread, .. } = head;
+    let Head { tally, pages, space_id, claim, is_unread, kind, .. } = head;
+    let kind = kind.unwrap_or(found.kind);
     let unit = match &pages {
         Some(pages @ (Pages::Redo { .. } | Pages::Stretches)) => Unit::Block { bytes: pages.bytes() },
         Some(pages) => Unit::Page { bytes: pages.bytes() },
         None => Unit::File,
     };
     Artefact {
-        verdict: Verdict::of(&tally, found.kind.is_never_of(family)),
+        verdict: Verdict::of(&tally, kind.is_never_of(family)),
         path: found.path,
         named_by: found.named_by,
-        kind: found.kind,
+        kind,
         bytes: found.bytes,
         unit,
         tally,
@@ -454,6 +457,10 @@ fn examine(found: &Found, family: Option<Family>, head: &mut Head) -> io::Result
             let (start, identity) = start_of(&found.place.with_extension("MAI"), aria::HEADER_BYTES)?;
             match aria::read(&start) {
                 aria::Table::Plain => head.tally.plain = 1,
+                aria::Table::WithoutPages => {
+                    head.tally.plain = 1;
+                    head.kind = Some(Kind::AriaRows);
+                }
                 aria::Table::Unknown(why) => head.tally = Tally::of_unknown(why),
                 aria::Table::Encrypted if found.kind == Kind::AriaIndex => {
                     whole(&mut head.tally, Some(KeyUse { id: None, version: None }));

@@ -12,6 +12,9 @@ pub const HEADER_BYTES: usize = 4096;
 pub const PAGE_BYTES: usize = 8192;
 const MAGIC: [u8; 4] = [0xfe, 0xfe, 0x09, 0x03];
 const BASE_AT: usize = 12;
+/// How rows lie in the data file.
+const ROWS_AT: usize = 22;
+const ROWS_IN_PAGES: u8 = 3;
 /// From the start of the base information: flags of the table, the lowest for encryption.
 const EXTRA_OPTIONS: usize = 0x5b;
 const EXTRA_ENCRYPTED: u8 = 1;
@@ -32,6 +35,8 @@ const PAGES_A_BITMAP: u64 = (PAGE_BYTES as u64 - 4) / 6 * 16 + 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
     Plain,
+    /// Its rows do not lie in pages (`ROW_FORMAT=FIXED` or `DYNAMIC`, sequences): no setting encrypts it.
+    WithoutPages,
     Encrypted,
     Unknown(&'static str),
 }
@@ -45,6 +50,7 @@ pub fn read(start: &[u8]) -> Table {
     match flags {
         None => Table::Unknown("its header is cut off"),
         Some(flags) if flags & EXTRA_ENCRYPTED != 0 => Table::Encrypted,
+        Some(_) if start.get(ROWS_AT) != Some(&ROWS_IN_PAGES) => Table::WithoutPages,
         Some(_) => Table::Plain,
     }
 }
@@ -94,6 +100,8 @@ mod tests {
         let mut header = vec![0; HEADER_BYTES];
         header[..4].copy_from_slice(&MAGIC);
         header[BASE_AT + 1] = 0xef;
+        assert_eq!(read(&header), Table::WithoutPages);
+        header[ROWS_AT] = ROWS_IN_PAGES;
         assert_eq!(read(&header), Table::Plain);
         header[0xef + EXTRA_OPTIONS] = 1;
         assert_eq!(read(&header), Table::Encrypted);

@@ -18,7 +18,7 @@ use host::ReadHost;
 use net::{Client, ConnectOptions, Endpoint, ExposeSecret};
 use nix::fcntl::{Flock, FlockArg};
 use providers::rest::keys::{KEY_FILE, PASS_FILE};
-use server::at_rest::TableName;
+use server::at_rest::{TableName, file_stem};
 use server::options::Effective;
 use server::{NodeError, NodeSpec, ReadNode};
 use site::{Cluster, OpsError};
@@ -186,12 +186,20 @@ pub fn drill(
 /// One row of each table that is encrypted.
 fn read(session: &mut Client, copied: &Needs, drilled: &mut Drilled) {
     let mut tables: BTreeSet<TableName> = BTreeSet::new();
+    let listed = match server::at_rest::at_rest(session) {
+        Ok(listed) => listed,
+        Err(error) => {
+            drilled.failed.push(format!("the tables cannot be listed: {error}"));
+            return;
+        }
+    };
+    let by_stem = listed.by_file_stem();
     let is_encrypted = |space: &&disk::SpaceNeed| crate::attempt::key_name(space).is_some();
     for space in copied.spaces.iter().filter(is_encrypted).filter(|space| space.kind == Kind::Table) {
         let file = space.path.rsplit('/').next().unwrap_or_default();
-        match TableName::of_file(&space.path) {
+        match file_stem(&space.path).and_then(|stem| by_stem.get(stem.as_str()).copied()) {
             Some(table) => {
-                tables.insert(table);
+                tables.insert(table.name.clone());
             }
             // Of a full-text index, which goes with its table.
             None if file.starts_with("FTS_") => {}

@@ -5,9 +5,18 @@
 //!
 //! Sources: MariaDB manual, Data-at-Rest Encryption and INNODB_TABLESPACES_ENCRYPTION; tried on MariaDB 10.11.19.
 
+use std::collections::BTreeMap;
+
 use net::{Client, NetError};
 use serde::{Deserialize, Serialize};
 
+/// A table is what it was when it was made: `mysql.event` has a default that TRADITIONAL refuses (error 1067).
+const AS_IT_WAS_MADE: &str = "SET SESSION sql_mode=REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(@@sql_mode,'TRADITIONAL',''),\
+                              'NO_ZERO_DATE',''),'NO_ZERO_IN_DATE',''),'STRICT_TRANS_TABLES',''),'STRICT_ALL_TABLES','')";
+/// So long a statement waits for a table that others hold.
+const LOCK_WAIT_S: u32 = 3;
+/// Error 1205.
+const LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// A list without end would be read without end.
 const ROWS_MAX: usize = 2_000_000;
 /// Of the temporary tablespace: it is made anew at each start, and is not in the hands of the threads that encrypt.
@@ -56,25 +65,24 @@ impl TableName {
         let one = |name: &str| format!("`{}`", name.replace('`', "``"));
         format!("{}.{}", one(&self.schema), one(&self.table))
     }
+}
 
-    /// The table that a file of a data directory is of, by its path there: `shop/order@002d2.ibd`, `shop/t#P#p0.ibd`. `None`: it is none of a
-    /// table alone, or its name cannot be told.
-    ///
-    /// # Source
-    /// MariaDB manual, Identifier to File Name Mapping.
-    pub fn of_file(path: &str) -> Option<Self> {
-        let (dir, file) = path.rsplit_once('/')?;
-        let schema = dir.rsplit('/').next().unwrap_or(dir);
-        let (stem, _) = file.rsplit_once('.')?;
-        let is_part =
-            |at: &usize| stem.get(*at..*at + 3).is_some_and(|mark| mark.eq_ignore_ascii_case("#P#"));
-        let end = stem.match_indices('#').map(|(at, _)| at).find(is_part).unwrap_or(stem.len());
-        let table = stem.get(..end)?;
-        if table.starts_with("#sql") || is_of_full_text(table) {
-            return None;
-        }
-        Some(Self { schema: decoded(schema)?, table: decoded(table)? })
+/// `schema/table`, as both stand in file names, of a path in a data directory: `shop/order@002d2.ibd`, `shop/t#P#p0.ibd`. `None`: the file is
+/// of no table alone.
+///
+/// # Source
+/// MariaDB manual, Identifier to File Name Mapping.
+pub fn file_stem(path: &str) -> Option<String> {
+    let (dir, file) = path.rsplit_once('/')?;
+    let schema = dir.rsplit('/').next().unwrap_or(dir);
+    let (stem, _) = file.rsplit_once('.')?;
+    let is_part = |at: &usize| stem.get(*at..*at + 3).is_some_and(|mark| mark.eq_ignore_ascii_case("#P#"));
+    let end = stem.match_indices('#').map(|(at, _)| at).find(is_part).unwrap_or(stem.len());
+    let table = stem.get(..end)?;
+    if table.starts_with("#sql") || is_of_full_text(table) {
+        return None;
     }
+    Some(format!("{schema}/{table}"))
 }
 
 /// `FTS_000000000000001f_INDEX_1`: of an index of a table, which goes with it.
@@ -85,29 +93,31 @@ pub fn is_of_full_text(name: &str) -> bool {
     })
 }
 
-/// `@0024` is U+0024; two letters behind an `@` stand for letters with accents, which are left to the server to name.
-fn decoded(name: &str) -> Option<String> {
-    let mut text = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some((before, after)) = rest.split_once('@') {
-        text.push_str(before);
-        let hex = after.get(..4)?;
-        let number = hex.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(hex, 16));
-        text.push(char::from_u32(number?.ok()?)?);
-        rest = after.get(4..)?;
-    }
-    text.push_str(rest);
-    Some(text)
+/// How a name stands in file names. The server knows it better than we: `@0024` is U+0024, and two letters behind an `@` are letters with
+/// accents. A name of before MySQL 5.1 is as it was.
+fn in_files(name: &str, encoded: &str) -> String {
+    name.strip_prefix("#mysql50#").unwrap_or(encoded).to_owned()
 }
 
 /// A table that has files of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     pub name: TableName,
+    /// As [`file_stem`] has it.
+    pub file_stem: String,
     pub engine: String,
+    /// `Page`, `Dynamic`, as the server writes it.
+    pub row_format: String,
     pub own_choice: Option<OwnChoice>,
     /// Of rows and indexes, as the server estimates.
     pub bytes: u64,
+}
+
+impl Table {
+    /// Aria encrypts rows that lie in pages, and no others.
+    pub fn has_no_encryption(&self) -> bool {
+        self.engine == "Aria" && self.row_format != "Page"
+    }
 }
 
 /// A binary log, the oldest first.
@@ -126,6 +136,13 @@ pub struct AtRest {
     pub binary_logs: Vec<BinaryLog>,
     /// Plugins that give it keys, and are active.
     pub key_plugins: Vec<String>,
+}
+
+impl AtRest {
+    /// Tables by the names of their files.
+    pub fn by_file_stem(&self) -> BTreeMap<&str, &Table> {
+        self.tables.iter().map(|table| (table.file_stem.as_str(), table)).collect()
+    }
 }
 
 /// A setting that a running server takes.
@@ -188,7 +205,10 @@ impl Rebuild {
 
     /// Whether the table may be written meanwhile is left to the server: with a full-text or a spatial index it may not.
     fn statements(&self, is_galera: bool) -> Vec<String> {
-        let mut all = vec!["SET SESSION sql_log_bin=0".to_owned()];
+        // Whoever comes behind a statement that waits for a table waits too: it gives up soon, and is tried again.
+        let timeouts =
+            format!("SET SESSION lock_wait_timeout={LOCK_WAIT_S}, innodb_lock_wait_timeout={LOCK_WAIT_S}");
+        let mut all = vec!["SET SESSION sql_log_bin=0".to_owned(), timeouts, AS_IT_WAS_MADE.into()];
         if is_galera {
             // Of this node alone; it receives nothing meanwhile.
             all.push("SET SESSION wsrep_OSU_method='RSU'".into());
@@ -212,7 +232,7 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
          KEY_ROTATION_MAX_PAGE_NUMBER FROM information_schema.INNODB_TABLESPACES_ENCRYPTION",
     )?;
     let number = |text: Option<std::borrow::Cow<'_, str>>| text.and_then(|text| text.parse::<u64>().ok());
-    let mut spaces = std::collections::BTreeMap::new();
+    let mut spaces = BTreeMap::new();
     for row in known.iter().take(ROWS_MAX) {
         let (Some(id), Some(name)) = (number(row.at(0)).and_then(|id| u32::try_from(id).ok()), row.at(1))
         else {
@@ -239,14 +259,19 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
     spaces.remove(&TEMPORARY_SPACE);
     seen.spaces = spaces.into_values().collect();
     let tables = client.query(
-        "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, CREATE_OPTIONS, IFNULL(DATA_LENGTH, 0) + IFNULL(INDEX_LENGTH, 0) \
+        "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, CREATE_OPTIONS, IFNULL(DATA_LENGTH, 0) + IFNULL(INDEX_LENGTH, 0), \
+         IFNULL(ROW_FORMAT, ''), CONVERT(CONVERT(TABLE_SCHEMA USING filename) USING binary), \
+         CONVERT(CONVERT(TABLE_NAME USING filename) USING binary) \
          FROM information_schema.TABLES WHERE TABLE_TYPE NOT IN ('VIEW', 'SYSTEM VIEW') AND ENGINE IS NOT NULL AND TABLE_SCHEMA \
          NOT IN ('information_schema', 'performance_schema')",
     )?;
     for row in tables.iter().take(ROWS_MAX) {
         let text = |at: usize| row.at(at).unwrap_or_default().into_owned();
+        let (schema, table) = (in_files(&text(0), &text(6)), in_files(&text(1), &text(7)));
         seen.tables.push(Table {
             name: TableName { schema: text(0), table: text(1) },
+            file_stem: format!("{schema}/{table}"),
+            row_format: text(5),
             engine: text(2),
             own_choice: own_choice(&text(3)),
             bytes: number(row.at(4)).unwrap_or(0),
@@ -301,67 +326,134 @@ pub fn set(client: &mut Client, setting: &AtRestSetting) -> Result<(), NetError>
     client.execute(&setting.statement()).map(|_| ())
 }
 
-/// # Errors
-/// As the server says; the table is then as it was.
-pub fn rebuild(client: &mut Client, rebuild: &Rebuild, is_galera: bool) -> Result<(), NetError> {
-    for statement in rebuild.statements(is_galera) {
-        client.execute(&statement)?;
-    }
-    Ok(())
+/// How a rebuild ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rebuilt {
+    Done,
+    /// Somebody holds the table, which is as it was. Who may be it: sessions with an open transaction, the oldest first.
+    Held {
+        by: Vec<String>,
+    },
 }
 
-/// Where pages of undo are made to be written anew. Its name begins as that of canaries' does: it is sealion's.
+/// # Errors
+/// As the server says; the table is then as it was.
+pub fn rebuild(client: &mut Client, rebuild: &Rebuild, is_galera: bool) -> Result<Rebuilt, NetError> {
+    for statement in rebuild.statements(is_galera) {
+        match client.execute(&statement) {
+            Ok(_) => {}
+            Err(NetError::Refused { code: LOCK_WAIT_TIMEOUT, .. }) => {
+                return Ok(Rebuilt::Held { by: holders(client) });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Rebuilt::Done)
+}
+
+/// As far as the server tells: one that has only read a table of Aria has no transaction of InnoDB.
+fn holders(client: &mut Client) -> Vec<String> {
+    let open = "SELECT p.ID, p.USER, p.HOST, p.COMMAND, p.TIME FROM information_schema.INNODB_TRX t JOIN information_schema.PROCESSLIST p \
+                ON p.ID = t.trx_mysql_thread_id WHERE p.ID <> CONNECTION_ID() ORDER BY t.trx_started LIMIT 3";
+    let mut by = Vec::new();
+    if let Ok(rows) = client.query(open) {
+        by.extend(rows.iter().map(|row| {
+            let text = |at: usize| row.at(at).unwrap_or_default().into_owned();
+            format!("session {} of {} from {} ({} for {} s)", text(0), text(1), text(2), text(3), text(4))
+        }));
+    }
+    if let Ok(rows) = client.query("XA RECOVER")
+        && rows.iter().next().is_some()
+    {
+        by.push(format!(
+            "{} (XA RECOVER)",
+            model::text::counted(rows.iter().count(), "prepared XA transaction", "prepared XA transactions")
+        ));
+    }
+    by
+}
+
+/// Where pages of undo are made to be written anew.
 const SCRATCH: &str = "sealion_scratch";
+/// Tables with this comment are ours; whoever else has a schema of that name keeps it.
+const SCRATCH_MARK: &str = "sealion: undo pages are written over with it";
 /// A row, and with it what undo keeps of it, is about so long.
 const SCRATCH_ROW_BYTES: u64 = 200;
 const UNDO_BYTES_PER_ROW: u64 = 230;
 /// Rows in one statement.
 const SCRATCH_ROWS_MAX: u64 = 400_000;
 
+/// What is set otherwise while undo pages are written over, as it was before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoSettings {
+    /// `innodb_max_dirty_pages_pct`; `None`: the server does not have it.
+    pub dirty_pages_pct: Option<String>,
+    /// `innodb_immediate_scrub_data_uncompressed`.
+    pub scrubs: Option<String>,
+}
+
+impl UndoSettings {
+    /// # Errors
+    /// As the server says.
+    pub fn restore(&self, client: &mut Client) -> Result<(), NetError> {
+        let settings = [
+            ("innodb_max_dirty_pages_pct", &self.dirty_pages_pct),
+            ("innodb_immediate_scrub_data_uncompressed", &self.scrubs),
+        ];
+        for (name, value) in settings {
+            let is_plain =
+                |value: &&String| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
+            if let Some(value) = value.as_ref().filter(is_plain) {
+                client.execute(&format!("SET GLOBAL {name}={value}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Makes InnoDB take about so many bytes of undo pages into use, and let them go again: what was freed in them is written over. Only on this
-/// server: no replica and no other node is told. It grows nothing that is not large already, since all is rolled back.
+/// server: no replica and no other node is told. It grows nothing that is not large already, since all is rolled back. Behind it, however it
+/// ended, settings are as `before` says.
 ///
 /// # Source
 /// Tried on MariaDB 10.11.19: freed undo pages of ibdata1 that its threads skip are gone behind it.
 ///
 /// # Errors
-/// As the server says. The schema that it works in is removed again at the next time.
-pub fn renew_undo(client: &mut Client, bytes: u64, is_galera: bool) -> Result<(), NetError> {
+/// As the server says. The schema that it works in is removed again at the next time. A schema of that name which is not sealion's stays, and
+/// nothing is done.
+pub fn renew_undo(
+    client: &mut Client,
+    bytes: u64,
+    before: &UndoSettings,
+    is_galera: bool,
+) -> Result<(), NetError> {
     let rows = (bytes / UNDO_BYTES_PER_ROW + 1).min(SCRATCH_ROWS_MAX);
     client.execute("SET SESSION sql_log_bin=0")?;
     if is_galera {
         client.execute("SET SESSION wsrep_on=OFF")?;
     }
-    let flag = |client: &mut Client, name: &str| {
-        client
-            .query(&format!("SELECT @@GLOBAL.{name}"))
-            .map(|rows| rows.scalar().map(std::borrow::Cow::into_owned))
-    };
-    let scrubs = flag(client, "innodb_immediate_scrub_data_uncompressed")?;
-    let dirty = flag(client, "innodb_max_dirty_pages_pct")?;
     client.execute("SET GLOBAL innodb_immediate_scrub_data_uncompressed=ON")?;
-    let worked = scratch(client, rows);
-    // Written soon, so that the files can be looked at.
-    let flushed = client.execute("SET GLOBAL innodb_max_dirty_pages_pct=0").and_then(|_| {
-        client.execute("SELECT SLEEP(2)")?;
-        match &dirty {
-            Some(dirty) => {
-                client.execute(&format!("SET GLOBAL innodb_max_dirty_pages_pct={dirty}")).map(|_| ())
-            }
-            None => Ok(()),
-        }
+    let worked = scratch(client, rows).and_then(|()| {
+        // Written soon, so that the files can be looked at.
+        client.execute("SET GLOBAL innodb_max_dirty_pages_pct=0")?;
+        client.execute("SELECT SLEEP(2)").map(|_| ())
     });
-    if scrubs.as_deref() == Some("0") {
-        client.execute("SET GLOBAL innodb_immediate_scrub_data_uncompressed=OFF")?;
-    }
-    worked.and(flushed)
+    worked.and(before.restore(client))
 }
 
 fn scratch(client: &mut Client, rows: u64) -> Result<(), NetError> {
+    let foreign = client.query(&format!(
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '{SCRATCH}' AND TABLE_COMMENT <> '{SCRATCH_MARK}'"
+    ))?;
+    if foreign.scalar().as_deref() != Some("0") {
+        // The server's own answer, and nothing of it is touched.
+        return client.execute(&format!("CREATE DATABASE {SCRATCH}")).map(|_| ());
+    }
     client.execute(&format!("DROP DATABASE IF EXISTS {SCRATCH}"))?;
     client.execute(&format!("CREATE DATABASE {SCRATCH}"))?;
-    client
-        .execute(&format!("CREATE TABLE {SCRATCH}.t (a BIGINT PRIMARY KEY, b VARCHAR(250)) ENGINE=InnoDB"))?;
+    client.execute(&format!(
+        "CREATE TABLE {SCRATCH}.t (a BIGINT PRIMARY KEY, b VARCHAR(250)) ENGINE=InnoDB COMMENT='{SCRATCH_MARK}'"
+    ))?;
     let length = SCRATCH_ROW_BYTES;
     client.execute(&format!("SET SESSION max_recursive_iterations={}", rows + 1))?;
     client.execute(&format!(
@@ -396,29 +488,21 @@ mod tests {
 
     #[test]
     fn a_table_is_known_by_its_files() {
-        for (path, schema, table) in [
-            ("shop/orders.ibd", "shop", "orders"),
-            ("shop/order@002d2.ibd", "shop", "order-2"),
-            ("sh@002eop/t#P#p0.ibd", "sh.op", "t"),
-            ("shop/t#p#p0#sp#s1.ibd", "shop", "t"),
-            ("mysql/global_priv.MAD", "mysql", "global_priv"),
-            ("d/FTS_orders.ibd", "d", "FTS_orders"),
-            ("d/a@0023b.ibd", "d", "a#b"),
-            ("/other/disk/shop/t.ibd", "shop", "t"),
+        for (path, stem) in [
+            ("shop/orders.ibd", "shop/orders"),
+            ("sh@002eop/t#P#p0.ibd", "sh@002eop/t"),
+            ("shop/t#p#p0#sp#s1.ibd", "shop/t"),
+            ("mysql/global_priv.MAD", "mysql/global_priv"),
+            ("d/FTS_orders.ibd", "d/FTS_orders"),
+            ("d/@1obung.MAD", "d/@1obung"),
+            ("/other/disk/shop/t.ibd", "shop/t"),
         ] {
-            let name = TableName { schema: schema.into(), table: table.into() };
-            assert_eq!(TableName::of_file(path), Some(name), "{path}");
+            assert_eq!(file_stem(path).as_deref(), Some(stem), "{path}");
         }
-        for path in [
-            "ibdata1",
-            "d/#sql-ib12.ibd",
-            "d/FTS_000000000000001f_INDEX_1.ibd",
-            "d/t@00.ibd",
-            "d/@d7.ibd",
-            "d/t",
-        ] {
-            assert_eq!(TableName::of_file(path), None, "{path}");
+        for path in ["ibdata1", "d/#sql-ib12.ibd", "d/FTS_000000000000001f_INDEX_1.ibd", "d/t"] {
+            assert_eq!(file_stem(path), None, "{path}");
         }
+        assert_eq!(in_files("#mysql50#a-b", "@0023mysql50@0023a@002db"), "a-b");
     }
 
     #[test]
@@ -429,7 +513,7 @@ mod tests {
             Rebuild::Choose(table.clone(), None).statement(),
             "ALTER TABLE `a``b`.`t` ENCRYPTED=DEFAULT"
         );
-        assert_eq!(Rebuild::Aria(table).statements(true).len(), 3);
+        assert_eq!(Rebuild::Aria(table).statements(true).len(), 5);
     }
 
     #[test]

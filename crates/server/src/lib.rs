@@ -30,7 +30,9 @@ pub mod tls_rules;
 pub mod view;
 
 pub use arbitrator::{ArbitratorView, LiveArbitrator, ReadArbitrator, WriteArbitrator};
-pub use at_rest::{AtRest, AtRestSetting, BinaryLog, OwnChoice, Rebuild, Space, Table, TableName};
+pub use at_rest::{
+    AtRest, AtRestSetting, BinaryLog, OwnChoice, Rebuild, Rebuilt, Space, Table, TableName, UndoSettings,
+};
 pub use capability::{Capabilities, Flavour, Trust};
 pub use galera::GaleraFacts;
 pub use grants::OwnGrants;

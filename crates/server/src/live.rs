@@ -14,7 +14,7 @@ use net::{
 };
 
 use crate::accounts::{self, Account, AccountName};
-use crate::at_rest::{self, AtRest, AtRestSetting, Rebuild};
+use crate::at_rest::{self, AtRest, AtRestSetting, Rebuild, Rebuilt, UndoSettings};
 use crate::capability::Capabilities;
 use crate::galera::GaleraFacts;
 use crate::grants::OwnGrants;
@@ -808,16 +808,21 @@ impl WriteNode for LiveNode {
         at_rest::set(&mut client, setting).map_err(|error| self.error(&error))
     }
 
-    fn rebuild(&mut self, rebuild: &Rebuild) -> Result<(), NodeError> {
+    fn rebuild(&mut self, rebuild: &Rebuild) -> Result<Rebuilt, NodeError> {
         let is_galera = self.view()?.is_galera();
         let mut client = self.connect_for_long()?;
         at_rest::rebuild(&mut client, rebuild, is_galera).map_err(|error| self.error(&error))
     }
 
-    fn renew_undo(&mut self, bytes: u64) -> Result<(), NodeError> {
+    fn restore_undo(&mut self, before: &UndoSettings) -> Result<(), NodeError> {
+        let mut client = self.connect()?;
+        before.restore(&mut client).map_err(|error| self.error(&error))
+    }
+
+    fn renew_undo(&mut self, bytes: u64, before: &UndoSettings) -> Result<(), NodeError> {
         let is_galera = self.view()?.is_galera();
         let mut client = self.connect_for_long()?;
-        at_rest::renew_undo(&mut client, bytes, is_galera).map_err(|error| self.error(&error))
+        at_rest::renew_undo(&mut client, bytes, before, is_galera).map_err(|error| self.error(&error))
     }
 
     fn begin_binary_log(&mut self) -> Result<(), NodeError> {

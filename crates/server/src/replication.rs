@@ -42,6 +42,8 @@ pub struct Channel {
     pub name: String,
     pub source_host: String,
     pub source_port: u16,
+    /// As its source has told; `None`: it has not been connected yet.
+    pub source_server_id: Option<u64>,
     pub user: String,
     pub tls: ChannelTls,
     /// Versions of TLS that it offers, as `SOURCE_TLS_VERSION` lists them; empty: all that it has. MariaDB has no such option.
@@ -133,6 +135,7 @@ pub fn channels(client: &mut Client, capabilities: &Capabilities) -> Result<Vec<
             name: text(columns.name),
             source_host: of_source("Host"),
             source_port: of_source("Port").parse().unwrap_or(0),
+            source_server_id: of_source("Server_Id").parse().ok().filter(|id| *id != 0),
             user: of_source("User"),
             tls: ChannelTls {
                 is_on: of_source("SSL_Allowed") == "Yes",

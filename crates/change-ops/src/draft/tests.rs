@@ -20,6 +20,7 @@ fn channel(source: &str) -> Channel {
         name: String::new(),
         source_host: source.into(),
         source_port: 3306,
+        source_server_id: None,
         user: "repl".into(),
         tls: ChannelTls::default(),
         tls_versions: String::new(),

@@ -97,6 +97,7 @@ fn read(bytes: &[u8]) -> Result<Header, String> {
         iterations: number(164)?,
         slots: slots.iter().filter(|slot| slot.opens()).map(|slot| slot.id).collect(),
         segments: vec![0],
+        mark: bytes.get(112..164).unwrap_or_default().to_vec(),
     };
     Ok(Header {
         version: Version::One,

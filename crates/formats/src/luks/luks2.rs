@@ -327,6 +327,7 @@ fn digest(id: u8, entry: &Map<String, Value>) -> Result<Digest, String> {
         iterations: if is_known { number32(entry, "iterations")? } else { 0 },
         slots: ids(entry, "keyslots")?,
         segments: ids(entry, "segments")?,
+        mark: if is_known { (word(entry, "salt")? + &word(entry, "digest")?).into_bytes() } else { vec![] },
         kind,
     })
 }

@@ -189,6 +189,8 @@ pub struct Digest {
     pub iterations: u32,
     pub slots: Vec<u8>,
     pub segments: Vec<u8>,
+    /// Salt and digest, as they stand in the header: headers that share it are of the same key of a volume, whatever UUID they have.
+    pub mark: Vec<u8>,
 }
 
 /// One of the two that LUKS2 has.

@@ -15,6 +15,7 @@ use super::cryptsetup::{Command, Cryptsetup, Volume, header_at};
 const BACKUP_BYTES_MAX: u64 = 256 << 20;
 /// A directory with more files is none of backups.
 const FILES_MAX: usize = 10_000;
+const DEPTH_MAX: u32 = 8;
 
 /// `NAME.sha256`.
 pub fn sum_of(backup: &Path) -> PathBuf {
@@ -138,21 +139,63 @@ pub fn make(tool: &mut dyn Cryptsetup, volume: &Volume, uuid: &str, backup: &Pat
     Ok(sum)
 }
 
-/// Header backups of this volume in a directory.
-///
-/// # Errors
-/// It cannot be listed.
-pub fn older(dir: &Path, uuid: &str) -> Result<Vec<(PathBuf, Header)>, String> {
-    let fail = |error: io::Error| format!("{} cannot be listed: {error}", dir.display());
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).map_err(fail)?.take(FILES_MAX) {
-        let path = entry.map_err(fail)?.path();
-        if let Ok(Parsed::Header(header)) = host::luks::header(&path)
-            && header.uuid == uuid
-        {
-            found.push((path, *header));
+/// Header backups that lie somewhere.
+#[derive(Debug, Default)]
+pub struct Older {
+    pub found: Vec<(PathBuf, Header)>,
+    /// What could not be looked at, and why.
+    pub not_read: Vec<String>,
+}
+
+/// Header backups of this volume in a directory and below it: of its UUID, or of its key, since a UUID can be changed.
+pub fn older(dir: &Path, now: &Header) -> Older {
+    let is_of_it = |header: &Header| {
+        let has = |mark: &[u8]| now.digests.iter().any(|digest| !mark.is_empty() && digest.mark == mark);
+        header.uuid == now.uuid || header.digests.iter().any(|digest| has(&digest.mark))
+    };
+    let mut older = Older::default();
+    let (mut open, mut seen) = (vec![(dir.to_owned(), 0)], 0);
+    while let Some((dir, depth)) = open.pop() {
+        let entries = match fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            Err(error) => {
+                older.not_read.push(format!("{}: {error}", dir.display()));
+                continue;
+            }
+        };
+        for entry in entries {
+            seen += 1;
+            if seen > FILES_MAX {
+                older.not_read.push(format!("more than {FILES_MAX} files: the rest of {}", dir.display()));
+                return sorted(older);
+            }
+            let entry = match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
+                Ok(entry) => entry,
+                Err(error) => {
+                    older.not_read.push(format!("{}: {error}", dir.display()));
+                    continue;
+                }
+            };
+            match entry {
+                (path, kind) if kind.is_dir() && depth < DEPTH_MAX => open.push((path, depth + 1)),
+                (path, kind) if kind.is_dir() => {
+                    older.not_read.push(format!("{}: it lies too deep", path.display()));
+                }
+                (path, kind) if kind.is_file() || kind.is_symlink() => match host::luks::header(&path) {
+                    Ok(Parsed::Header(header)) if is_of_it(&header) => older.found.push((path, *header)),
+                    Ok(Parsed::Unclear(why)) => older.not_read.push(format!("{}: {why}", path.display())),
+                    Ok(_) => {}
+                    Err(error) => older.not_read.push(format!("{}: {error}", path.display())),
+                },
+                _ => {}
+            }
         }
     }
-    found.sort_by(|(one, _), (other, _)| one.cmp(other));
-    Ok(found)
+    sorted(older)
+}
+
+fn sorted(mut older: Older) -> Older {
+    older.found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    older.not_read.sort();
+    older
 }

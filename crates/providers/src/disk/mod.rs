@@ -279,24 +279,35 @@ fn impact(
     if is_open_to_others(&wish.backup_dir) {
         lines.push(format!("{} can be read by others: chmod 700", wish.backup_dir.display()));
     }
-    lines.extend(older_backups(tool, &wish.volume, &rotation.uuid, &wish.backup_dir, old));
+    lines.extend(older_backups(tool, &wish.volume, &wish.backup_dir, old));
     lines
 }
 
-/// Header backups in a directory, and whether the old key opens them: that was tried with each.
+/// So many files that could not be looked at are named.
+const NOT_READ_MAX: usize = 5;
+
+/// Header backups in a directory and below it, and whether the old key opens them: that was tried with each.
 pub(crate) fn older_backups(
     tool: &mut dyn Cryptsetup,
     volume: &Volume,
-    uuid: &str,
     dir: &Path,
     old: &Key,
 ) -> Vec<String> {
-    let older = match escrow::older(dir, uuid) {
-        Ok(older) => older,
+    let now = match volume.read() {
+        Ok(now) => now,
         Err(why) => return vec![format!("header backups in {} are not known: {why}", dir.display())],
     };
-    let mut lines = Vec::new();
-    for (path, header) in older {
+    let older = escrow::older(dir, &now);
+    let mut lines: Vec<String> = older
+        .not_read
+        .iter()
+        .take(NOT_READ_MAX)
+        .map(|what| format!("whether this is a header backup that opens cannot be told: {what}"))
+        .collect();
+    if older.not_read.len() > NOT_READ_MAX {
+        lines.push(format!("and of {} more", older.not_read.len() - NOT_READ_MAX));
+    }
+    for (path, header) in older.found {
         let mut state = "does not open with the old key";
         for slot in header.openers() {
             match cryptsetup::opens(tool, volume, Some(&path), slot.id, old) {

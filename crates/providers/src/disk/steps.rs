@@ -270,7 +270,7 @@ impl Rotating<'_> {
                 self.new_opens()?;
                 let rotation = self.rotation.clone();
                 let dir = rotation.backup_before.parent().unwrap_or(Path::new("/"));
-                for line in super::older_backups(self.tool, &rotation.volume, &rotation.uuid, dir, &old) {
+                for line in super::older_backups(self.tool, &rotation.volume, dir, &old) {
                     (self.tell)(&line);
                 }
                 Ok(format!("the old key opens no slot, the new one slot {new_slot}"))

@@ -4,6 +4,7 @@
 use model::{Change, LinkKind, NodeName, TlsProfile};
 use openssl::sha::sha256;
 use server::cluster_address::hosts as named_in;
+use server::options::Setting;
 use server::rights::Use;
 use server::{Flavour, GaleraFacts, GaleraState, NodeError, NodeView, ProviderOptions, TlsRules, WriteNode};
 
@@ -15,6 +16,8 @@ use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{client_trust, key_and_certificate, privileges, prove, rights};
+use crate::rest::steps::{DataKeysParams, ProofParams};
+use crate::rest::{self, JoinerKeys};
 use crate::steps::EditParams;
 use crate::world::World;
 
@@ -158,8 +161,12 @@ pub fn edits(
 
 /// As it will be changed; it need not answer.
 pub fn draft(world: &mut World<'_>, joiner: &NodeName) -> Result<NodeDraft, PlanError> {
+    anchored(world, joiner).map(|(draft, _)| draft)
+}
+
+fn anchored(world: &mut World<'_>, joiner: &NodeName) -> Result<(NodeDraft, Setting), PlanError> {
     let anchors = world.topology.anchors();
-    NodeDraft::beside(world, joiner, NodeView::default(), anchors).map(|(draft, _)| draft)
+    NodeDraft::beside(world, joiner, NodeView::default(), anchors)
 }
 
 pub fn plan(world: &mut World<'_>, change: &Change, joiner: &NodeName) -> Result<PlanContent, PlanError> {
@@ -177,10 +184,15 @@ pub fn plan(world: &mut World<'_>, change: &Change, joiner: &NodeName) -> Result
             rights: vec![],
         });
     }
-    let mut draft = draft(world, joiner)?;
-    let state_hash = state_hash(change, &views, &draft, &members);
-    let edits = edits(world, joiner, &members, &draft)?;
+    let (mut draft, anchor) = anchored(world, joiner)?;
+    let mut edits = edits(world, joiner, &members, &draft)?;
+    let keys = rest::of_joiner(world, joiner, &members.names, &draft, &anchor)?;
+    let state_hash = state_hash(change, &views, &draft, &members, keys.as_ref());
     let mut builder = Builder::default();
+    if let Some(keys) = &keys {
+        data_keys(&mut builder, &draft, keys);
+        edits.extend(keys.edits.iter().cloned());
+    }
     key_and_certificate(world, "J1", &draft, &mut builder);
     if members.offer_tls {
         client_trust("J1t", &draft, &mut builder);
@@ -190,7 +202,11 @@ pub fn plan(world: &mut World<'_>, change: &Change, joiner: &NodeName) -> Result
     let step = builder.add(
         format!("J2.{joiner}"),
         "edit",
-        format!("{joiner}: TLS options as on the members, in {}", draft.file.display()),
+        format!(
+            "{joiner}: options of TLS{} as on the members, in {}",
+            if keys.is_some() { " and of data at rest" } else { "" },
+            draft.file.display()
+        ),
         vec![joiner.clone()],
         EditParams { edit },
     );
@@ -214,18 +230,48 @@ pub fn plan(world: &mut World<'_>, change: &Change, joiner: &NodeName) -> Result
         kinds.push(LinkKind::Client);
     }
     prove(&mut builder, "J4", kinds, &super::plan::ports(world));
+    if let Some(JoinerKeys { nouns, .. }) = keys.filter(|keys| !keys.nouns.is_empty()) {
+        let params = ProofParams { encrypt: true, nouns, keeps_logs: true };
+        let title = format!("all files of {joiner} are read: what do they hold?");
+        builder.add(format!("J5.{joiner}"), "rest-proof", title, vec![joiner.clone()], params);
+    }
     let impact = impact(world, joiner, &members);
     let rights = rights(&builder.steps, &privileges(change, Use::ChangeGalera, Flavour::MariaDb));
     Ok(PlanContent { steps: builder.steps, state_hash, impact, rights })
 }
 
-fn state_hash(change: &Change, views: &quorum::Views, draft: &NodeDraft, members: &Members) -> String {
+/// What it receives is encrypted: it has the keys before it is started.
+fn data_keys(builder: &mut Builder, draft: &NodeDraft, keys: &JoinerKeys) {
+    let name = draft.name.clone();
+    let step = builder.add(
+        format!("J1k.{name}"),
+        "data-keys",
+        format!("{name} gets the keys of the members' data out of the escrow: {}", keys.key_file),
+        vec![name],
+        DataKeysParams { entry: keys.entry.clone() },
+    );
+    let dir = std::path::Path::new(&keys.key_file).parent().unwrap_or(std::path::Path::new("/"));
+    step.nature.needs = draft.key_file_needs(&[dir]);
+    step.shell = draft
+        .by_hand(&[], vec![format!("# the key file of a member, and what opens it, into {}", dir.display())]);
+}
+
+fn state_hash(
+    change: &Change,
+    views: &quorum::Views,
+    draft: &NodeDraft,
+    members: &Members,
+    keys: Option<&JoinerKeys>,
+) -> String {
     let mut text = format!(
         "{change}\n{} {} {}\n",
         draft.file.display(),
         crate::edit::hash(&draft.bytes),
         members.state_uuid
     );
+    if let Some(keys) = keys {
+        text += &format!("{} {} {:?}\n", keys.entry, keys.key_file, keys.nouns);
+    }
     for (name, view) in views {
         text += &match view {
             Ok(view) => format!("{name} {} {}\n", view.galera_state().letter(), view.version()),

@@ -4,6 +4,7 @@
 //! channel connects anew and verifies its source, then clients without TLS are refused. A channel never waits for a certificate
 //! that its source does not serve yet.
 
+mod followers;
 pub(crate) mod other_ports;
 mod plan;
 mod preflight;
@@ -13,6 +14,7 @@ pub(crate) mod steps;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub(crate) use followers::{Follower, connected, followers};
 pub(crate) use plan::{below_all, replicas_first};
 pub(crate) use preflight::is_source;
 

@@ -64,9 +64,14 @@ fn who_replicates(world: &mut World<'_>) -> Result<Replication, PlanError> {
     for node in world.others.iter_mut().chain(&mut world.nodes) {
         channels_of.push(node.channels().map_err(refuse)?);
     }
+    let mut ids = Vec::new();
+    for node in world.others.iter_mut().chain(&mut world.nodes) {
+        // One that does not answer is known by its names only.
+        ids.push(node.view().ok().and_then(|view| view.variable("server_id")?.parse::<u64>().ok()));
+    }
     let nodes: Vec<&dyn WriteNode> =
         world.others.iter().chain(&world.nodes).map(|node| &**node as &dyn WriteNode).collect();
-    let sources = sources(&nodes, &channels_of);
+    let sources = sources(&nodes, &ids, &channels_of);
     Ok((nodes.iter().map(|node| node.name().clone()).collect(), channels_of, sources))
 }
 
@@ -101,8 +106,8 @@ pub fn below_all(world: &mut World<'_>, roots: &[NodeName]) -> Result<Vec<NodeNa
     Ok(below)
 }
 
-/// For each server, the places of those from which it replicates.
-fn sources(nodes: &[&dyn WriteNode], channels_of: &[Vec<Channel>]) -> Vec<Vec<usize>> {
+/// For each server, the places of those from which it replicates. `ids`: the server_id of each.
+fn sources(nodes: &[&dyn WriteNode], ids: &[Option<u64>], channels_of: &[Vec<Channel>]) -> Vec<Vec<usize>> {
     // By each of their names: a thousand channels are not compared with a thousand servers.
     let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, node) in nodes.iter().enumerate() {
@@ -114,7 +119,12 @@ fn sources(nodes: &[&dyn WriteNode], channels_of: &[Vec<Channel>]) -> Vec<Vec<us
     let of_channel = |channel: &Channel| {
         let so_named = named.get(channel.source_host.as_str()).into_iter().flatten().copied();
         let fits = |at: &usize| nodes.get(*at).is_some_and(|node| is_source(node.spec(), channel));
-        so_named.filter(fits).collect::<BTreeSet<usize>>()
+        let named: BTreeSet<usize> = so_named.filter(fits).collect();
+        // By another name than the inventory's: all that have its server_id may be it, as nodes of Galera often do.
+        let may_be = |at: &usize| {
+            channel.source_server_id.is_some() && ids.get(*at) == Some(&channel.source_server_id)
+        };
+        if named.is_empty() { (0..ids.len()).filter(may_be).collect() } else { named }
     };
     channels_of.iter().map(|channels| channels.iter().flat_map(of_channel).collect()).collect()
 }

@@ -5,12 +5,14 @@
 //! read what any other sends it. On the way back the keys go last, behind a look which finds nothing that needs them
 //! ([`steps::key_gate`]).
 
+mod joiner;
 pub mod keys;
 mod looked;
 mod plan;
 mod preflight;
 pub mod steps;
 
+pub(crate) use joiner::{JoinerKeys, of_joiner};
 pub(crate) use plan::plan;
 pub(crate) use preflight::{CHECKS, OF_TOPOLOGY};
 

@@ -7,7 +7,7 @@ use openssl::sha::sha256;
 use server::at_rest::KEY_PLUGIN;
 use server::options::{Effective, Setting};
 use server::rights::Use;
-use server::{AtRest, Flavour, GaleraFacts, OwnChoice, Rebuild, Table, TableName};
+use server::{AtRest, Flavour, GaleraFacts, OwnChoice, Rebuild, Table, TableName, UndoSettings};
 
 use super::keys::{self, KEY_FILE, PASS_FILE};
 use super::steps::data_keys::FILENAME;
@@ -24,9 +24,11 @@ use crate::replication::steps::RestartParams;
 use crate::variables::VariableChange;
 use crate::world::World;
 
-const PLUGIN_LOAD: &str = "plugin_load_add";
-const FILEKEY: &str = "file_key_management_filekey";
-const ALGORITHM: &str = "file_key_management_encryption_algorithm";
+/// So many tables are named.
+const NAMED_MAX: usize = 5;
+pub const PLUGIN_LOAD: &str = "plugin_load_add";
+pub const FILEKEY: &str = "file_key_management_filekey";
+pub const ALGORITHM: &str = "file_key_management_encryption_algorithm";
 /// Options of tables that are read at a start only, and whether the server shows them so.
 const TABLES_AT_START: [&str; 3] =
     ["innodb_encrypt_log", "innodb_encrypt_temporary_tables", "encrypt_tmp_files"];
@@ -127,7 +129,7 @@ impl Draft {
 }
 
 /// Where `plugin_load_add` may be written without taking another plugin's line: a group in which that file has none, or has ours.
-fn plugin_group(effective: &Effective, anchor: &Setting, groups: &[String]) -> Result<String, PlanError> {
+pub fn plugin_group(effective: &Effective, anchor: &Setting, groups: &[String]) -> Result<String, PlanError> {
     let lines = |group: &str| -> Vec<&str> {
         let is_there =
             |one: &&Setting| one.key == PLUGIN_LOAD && one.file == anchor.file && one.group == group;
@@ -193,11 +195,15 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
 
 /// The copy in the escrow whose keys these servers have, or a name for a new one.
 fn entry(world: &World<'_>, drafts: &[Draft]) -> Result<(String, bool), PlanError> {
+    entry_of(world, drafts.iter().any(|draft| draft.has_keys || draft.has_key_file))
+}
+
+/// `has_keys`: they lie on servers already.
+pub fn entry_of(world: &World<'_>, has_keys: bool) -> Result<(String, bool), PlanError> {
     let prefix = format!("{}-data-keys-", world.cluster);
     let names = world.escrow.names().map_err(refuse)?;
     let numbers = names.iter().filter_map(|name| name.strip_prefix(&prefix)?.parse::<u32>().ok());
     let newest = numbers.max();
-    let has_keys = drafts.iter().any(|draft| draft.has_keys || draft.has_key_file);
     match (newest, has_keys) {
         (Some(number), true) => Ok((format!("{prefix}{number}"), true)),
         (None, true) => Err(refuse(format!(
@@ -508,7 +514,7 @@ fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
         "rebuild",
         title,
         vec![name.clone()],
-        RebuildParams { encrypt, chosen, goes_forward: true },
+        RebuildParams { encrypt, chosen, goes_forward: true, settings: undo_settings(draft) },
     );
     step.sql = statements;
     step.sql.push("-- ALTER TABLE ... FORCE of each table that sealion status rest names, ALTER TABLE ... ENGINE=Aria of each Aria table".into());
@@ -518,11 +524,20 @@ fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
         vec![Need::Space { node: Some(name), dir: datadir.into(), bytes: largest + largest / 5 }];
 }
 
+fn undo_settings(draft: &Draft) -> UndoSettings {
+    let of = |name: &str| draft.node.view.variable(name).map(str::to_owned);
+    UndoSettings {
+        dirty_pages_pct: of("innodb_max_dirty_pages_pct"),
+        scrubs: of("innodb_immediate_scrub_data_uncompressed"),
+    }
+}
+
 /// Its threads go the other way first.
 fn rebuild_on_the_way_back(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
     let name = draft.node.name.clone();
     let title = format!("only in an undo: {name} writes anew what its threads leave");
-    let params = RebuildParams { encrypt, chosen: vec![], goes_forward: false };
+    let settings = undo_settings(draft);
+    let params = RebuildParams { encrypt, chosen: vec![], goes_forward: false, settings };
     builder.add(format!("{prefix}.{name}"), "rebuild", title, vec![name], params);
 }
 
@@ -606,7 +621,21 @@ fn impact(world: &World<'_>, change: &Change, steps: &[Step], drafts: &[Draft]) 
                 model::text::counted(of_engine(draft, "InnoDB").count(), "table", "tables"),
                 model::text::bytes(bytes)
             ));
-            let aria = of_engine(draft, "Aria").filter(|table| table.name.schema != "mysql").count();
+            let (without_pages, aria): (Vec<&Table>, Vec<&Table>) = of_engine(draft, "Aria")
+                .filter(|table| table.name.schema != "mysql")
+                .partition(|table| table.has_no_encryption());
+            if change.verb == Verb::Enable && !without_pages.is_empty() {
+                let names: Vec<String> =
+                    without_pages.iter().take(NAMED_MAX).map(|table| table.name.to_string()).collect();
+                impact.push(format!(
+                    "{}: {} of Aria stay readable, since their rows do not lie in pages: {} (ALTER TABLE ... ROW_FORMAT=PAGE; a sequence: \
+                     ENGINE=InnoDB)",
+                    draft.node.name,
+                    model::text::counted(without_pages.len(), "table", "tables"),
+                    names.join(", ")
+                ));
+            }
+            let aria = aria.len();
             if aria > 0 {
                 impact.push(format!(
                     "{}: {} of Aria cannot be written while each is copied",

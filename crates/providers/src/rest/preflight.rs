@@ -4,12 +4,13 @@ use std::path::Path;
 
 use model::{Noun, Verb};
 use server::at_rest::KEY_PLUGIN;
-use server::{Flavour, Trust};
+use server::{Flavour, ThreadState, Trust};
 
 use super::keys::{self, KEY_FILE};
 use super::plan::{OPTIONS, PLUGIN_OPTIONS};
 use super::steps::data_keys::FILENAME;
 use crate::preflight::{Check, NOUNS, Problem, Seen, place, problem, unreadable_options};
+use crate::replication::{Follower, connected, followers};
 use crate::world::World;
 
 pub const CHECKS: &[(&str, Check)] = &[
@@ -18,6 +19,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("data-keys", key_plugin),
     ("data-options", options),
     ("data-place", key_place),
+    ("data-replicas", replicas),
 ];
 
 /// Checks of a topology that a change of data at rest needs, too.
@@ -183,6 +185,61 @@ fn options(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                     "remove that line, then plan again",
                 ));
             }
+        }
+    }
+    problems
+}
+
+const INSTEAD: &str = "leave out --purge-binary-logs: they stay until they expire";
+
+/// Before binary logs are removed every replica has to have applied them: one that cannot, or of which nobody can tell, would hold the change
+/// in its middle.
+fn replicas(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if !world.at_rest.purges_binary_logs || !seen.change.has(Noun::Logs) {
+        return problems;
+    }
+    for (name, _) in seen.up() {
+        let followers = match followers(world, name) {
+            Ok(followers) => followers,
+            Err(error) => {
+                problems.push(problem(name, "who replicates from it cannot be told", error.0, INSTEAD));
+                continue;
+            }
+        };
+        for Follower { node, channel, is_sure } in &followers {
+            if !is_sure {
+                problems.push(problem(
+                    node,
+                    format!("whether it replicates from {name} cannot be told"),
+                    format!("its source is called {}, and it has never been connected", channel.source_host),
+                    format!("add that name to `names` of the server in the inventory, or {INSTEAD}"),
+                ));
+            } else if channel.applier != ThreadState::Running || channel.receiver == ThreadState::Stopped {
+                let error = channel.applier_error.clone().or_else(|| channel.receiver_error.clone());
+                problems.push(problem(
+                    node,
+                    format!("{channel}: a thread of it does not run"),
+                    error.unwrap_or_else(|| {
+                        format!("what it has not applied it needs binary logs of {name} for")
+                    }),
+                    format!("START REPLICA, or fix what stops it; or {INSTEAD}"),
+                ));
+            }
+        }
+        let known = connected(&followers);
+        match world.node(name).map_err(|error| error.0).and_then(|node| node.replicas().map_err(|error| error.first_line())) {
+            Ok(here) if here.len() > known => problems.push(problem(
+                name,
+                format!("it has replicas that are not in the inventory ({})", model::link::some_of(&here, 3)),
+                format!(
+                    "{} it, and the inventory has {known} of them: whether the others have applied what would be removed cannot be told",
+                    model::text::counted(here.len(), "replica reads", "replicas read")
+                ),
+                format!("add them to the inventory, or {INSTEAD}"),
+            )),
+            Ok(_) => {}
+            Err(why) => problems.push(problem(name, "who reads its binary logs cannot be told", why, INSTEAD)),
         }
     }
     problems

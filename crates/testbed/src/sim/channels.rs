@@ -649,6 +649,7 @@ impl World {
             name: channel.name.clone(),
             source_host: source.address.clone(),
             source_port: source.port,
+            source_server_id: None,
             user: "repl".into(),
             tls: channel.tls.clone(),
             tls_versions: channel.tls_versions.clone(),

@@ -11,8 +11,8 @@ use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
     Admits, Alive, AtRest, AtRestSetting, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting, Logins,
-    NodeError, NodeSpec, NodeView, OfferAnswer, OwnGrants, ReadMember, ReadNode, Rebuild, Sessions, Threads,
-    TlsFiles, TlsOffer, TlsRules, WriteMember, WriteNode, owner,
+    NodeError, NodeSpec, NodeView, OfferAnswer, OwnGrants, ReadMember, ReadNode, Rebuild, Rebuilt, Sessions,
+    Threads, TlsFiles, TlsOffer, TlsRules, UndoSettings, WriteMember, WriteNode, owner,
 };
 
 use super::disk::SimHost;
@@ -563,12 +563,16 @@ impl WriteNode for SimNode {
         self.change("set at rest", |_| Err(NO_DATA.into()))
     }
 
-    fn rebuild(&mut self, _: &Rebuild) -> Result<(), NodeError> {
-        self.change("rebuild", |_| Err(NO_DATA.into()))
+    fn rebuild(&mut self, _: &Rebuild) -> Result<Rebuilt, NodeError> {
+        self.change("rebuild", |_| Err(NO_DATA.into())).map(|()| Rebuilt::Done)
     }
 
-    fn renew_undo(&mut self, _: u64) -> Result<(), NodeError> {
+    fn renew_undo(&mut self, _: u64, _: &UndoSettings) -> Result<(), NodeError> {
         self.change("renew undo", |_| Err(NO_DATA.into()))
+    }
+
+    fn restore_undo(&mut self, _: &UndoSettings) -> Result<(), NodeError> {
+        self.change("restore undo", |_| Err(NO_DATA.into()))
     }
 
     fn begin_binary_log(&mut self) -> Result<(), NodeError> {

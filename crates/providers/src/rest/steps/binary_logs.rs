@@ -9,7 +9,7 @@ use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 use server::BinaryLog;
 
-use crate::replication::is_source;
+use crate::replication::{Follower, connected, followers};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::World;
 
@@ -19,6 +19,8 @@ pub const BINARY_LOGS: BinaryLogs = BinaryLogs;
 const POLL_MS: u64 = 500;
 /// A replica that has not come so far by then holds the step.
 const BEHIND_MS_MAX: u64 = 300_000;
+/// So many replicas are named.
+const NAMED_MAX: usize = 3;
 /// A file that a replica is about to leave is removed at the next try.
 const TRIES_MAX: u32 = 10;
 
@@ -43,28 +45,33 @@ fn numbered(name: &str) -> Option<(&str, u64)> {
     Some((base, number.parse().ok()?))
 }
 
-/// Replicas of the inventory that have not applied all before `newest`: what one has received and not applied it asks for again when it is
-/// restarted (seen on MariaDB 10.11.19 with GTIDs, error 1236).
+/// Replicas that have not applied all before `newest`: what one has received and not applied it asks for again when it is restarted (seen on
+/// MariaDB 10.11.19 with GTIDs, error 1236). Of those that are not in the inventory nobody can tell, so none may be there.
 fn behind(world: &mut World<'_>, name: &NodeName, newest: &str) -> Result<Vec<String>, StepError> {
-    let spec = world.node(name)?.spec().clone();
+    let followers = followers(world, name)?;
     let mut behind = Vec::new();
-    for node in world.nodes.iter_mut().chain(&mut world.others) {
-        if node.name() == name {
-            continue;
+    for Follower { node, channel, is_sure } in &followers {
+        let at = channel.applied_log.as_str();
+        let has_it = match (numbered(at), numbered(newest)) {
+            (Some((of, at)), Some((base, newest))) => of == base && at >= newest,
+            _ => false,
+        };
+        if !is_sure {
+            behind.push(format!(
+                "whether {node} replicates from it cannot be told: its source is called {}, and it has never been connected",
+                channel.source_host
+            ));
+        } else if !has_it {
+            behind.push(format!("{node} has applied up to \"{at}\""));
         }
-        for channel in node.channels().map_err(fail)? {
-            if !is_source(&spec, &channel) {
-                continue;
-            }
-            let at = channel.applied_log.as_str();
-            let has_it = match (numbered(at), numbered(newest)) {
-                (Some((of, at)), Some((base, newest))) => of == base && at >= newest,
-                _ => false,
-            };
-            if !has_it {
-                behind.push(format!("{} has applied up to \"{at}\"", node.name()));
-            }
-        }
+    }
+    let (here, known) = (world.node(name)?.replicas().map_err(fail)?, connected(&followers));
+    if here.len() > known {
+        behind.push(format!(
+            "{} it ({}), and the inventory has {known} of them: whether the others have applied all cannot be told",
+            counted(here.len(), "replica reads", "replicas read"),
+            model::link::some_of(&here, NAMED_MAX)
+        ));
     }
     Ok(behind)
 }
@@ -102,7 +109,7 @@ impl StepKind for BinaryLogs {
             }
             if world.node(&name)?.now_ms() - began > BEHIND_MS_MAX {
                 return Err(fail(format!(
-                    "{name}: binary logs are not removed\n  why:  {}, and the newest one is {}\n  next: see why they lag, then sealion resume",
+                    "{name}: binary logs are not removed\n  why:  {}, and the newest one is {}\n  next: see why they lag, or add them to the inventory, then sealion resume; or take it back: sealion undo",
                     behind.join(", "),
                     newest.name
                 )));

@@ -2,12 +2,15 @@
 //! tables. Which these are is not asked of the server: its files are read. Each is written anew on its own server alone, one after the
 //! other, and an interruption goes on behind the last one.
 
+use std::time::Duration;
+
 use change::{Acted, Direction, StepCheck, StepError};
 use disk::{DataDirectory, Kind};
 use model::text::counted;
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
-use server::{OwnChoice, Rebuild, TableName};
+use server::at_rest::file_stem;
+use server::{AtRest, OwnChoice, Rebuild, Rebuilt, TableName, UndoSettings};
 
 use super::target;
 use crate::steps::{StepKind, fail, only_node, params};
@@ -19,7 +22,12 @@ pub const REBUILD: RebuildStep = RebuildStep;
 /// Undo pages are asked for so often, twice as many each time.
 const UNDO_ROUNDS: u32 = 8;
 /// Small tables are done many at a time: each part is a record of the journal.
+/// A table that others hold is asked for again after so long, so often.
+const HELD_MS: u64 = 10_000;
+const HELD_TRIES_MAX: u32 = 24;
 const PART_MS: u64 = 3_000;
+/// So many tables or files are named.
+const NAMED_MAX: usize = 3;
 const UNDO_BYTES_MIN: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,6 +37,9 @@ pub struct RebuildParams {
     pub chosen: Vec<TableName>,
     /// In which direction files are written anew. It is behind the threads of InnoDB, whichever way these go: so a plan has the step twice.
     pub goes_forward: bool,
+    /// As the server was set.
+    #[serde(default)]
+    pub settings: UndoSettings,
 }
 
 impl RebuildParams {
@@ -86,24 +97,39 @@ fn wrong(one: &disk::Artefact, encrypt: bool) -> u64 {
     if encrypt { one.tally.plain } else { one.tally.encrypted }
 }
 
-/// Tables whose files are not as wished, each once, in the order of their names.
-fn to_rebuild(seen: &DataDirectory, encrypt: bool, left_alone: &[TableName]) -> Vec<Rebuild> {
-    let mut all: Vec<Rebuild> = Vec::new();
+/// Which tables are to be written anew, by what their files hold and what the server says of them.
+#[derive(Debug, Default)]
+struct Work {
+    /// Each once, in the order of their names.
+    tables: Vec<Rebuild>,
+    /// Otherwise by a choice of their own that this step does not change: they are somebody's wish of meanwhile.
+    left_alone: Vec<TableName>,
+    /// Files that are not as wished, and of no table that the server lists.
+    of_none: Vec<String>,
+}
+
+fn work(seen: &DataDirectory, said: &AtRest, encrypt: bool) -> Work {
+    let contrary = if encrypt { OwnChoice::Plain } else { OwnChoice::Encrypted };
+    let by_stem = said.by_file_stem();
+    let mut work = Work::default();
     for one in seen.artefacts.iter().filter(|one| wrong(one, encrypt) > 0) {
-        let Some(table) = TableName::of_file(&one.path) else { continue };
-        if left_alone.contains(&table) {
-            continue;
-        }
-        match one.kind {
-            Kind::Table => all.push(Rebuild::InPlace(table)),
-            Kind::AriaData | Kind::AriaIndex => all.push(Rebuild::Aria(table)),
-            _ => {}
+        let rebuild = match one.kind {
+            Kind::Table => Rebuild::InPlace,
+            Kind::AriaData | Kind::AriaIndex => Rebuild::Aria,
+            _ => continue,
+        };
+        match file_stem(&one.path).and_then(|stem| by_stem.get(stem.as_str()).copied()) {
+            Some(table) if table.own_choice == Some(contrary) => work.left_alone.push(table.name.clone()),
+            Some(table) => work.tables.push(rebuild(table.name.clone())),
+            None => work.of_none.push(one.path.clone()),
         }
     }
     // As marks of the journal are compared: a schema `a-b` comes before `a` there.
-    all.sort_by_key(|one| one.table().to_string());
-    all.dedup();
-    all
+    work.tables.sort_by_key(|one| one.table().to_string());
+    work.tables.dedup();
+    work.left_alone.sort();
+    work.left_alone.dedup();
+    work
 }
 
 /// Undo pages that are not as wished, in bytes, with the files that they are in.
@@ -120,16 +146,34 @@ fn undo(seen: &DataDirectory, encrypt: bool) -> (u64, Vec<String>) {
     (bytes, paths)
 }
 
-/// Tables whose own choice is not changed by this step, and that are as it says: they are somebody's wish of meanwhile.
-fn of_own_choice(world: &mut World<'_>, name: &NodeName, encrypt: bool) -> Result<Vec<TableName>, StepError> {
-    let contrary = if encrypt { OwnChoice::Plain } else { OwnChoice::Encrypted };
-    let seen = world.node(name)?.at_rest().map_err(fail)?;
-    Ok(seen
-        .tables
-        .into_iter()
-        .filter(|table| table.own_choice == Some(contrary))
-        .map(|table| table.name)
-        .collect())
+/// What a kill in the middle has left is as it was.
+fn settled(world: &mut World<'_>, wish: &RebuildParams, name: &NodeName) -> Result<Option<Mark>, StepError> {
+    world.node(name)?.restore_undo(&wish.settings).map_err(fail)?;
+    Ok(None)
+}
+
+/// Waits for a table that somebody holds by asking again: a statement that waits holds all that come behind it.
+fn rebuild(world: &mut World<'_>, name: &NodeName, rebuild: &Rebuild) -> Result<(), StepError> {
+    world.say(&format!("{name}: {}", rebuild.statement()));
+    let mut tries = 0;
+    loop {
+        let Rebuilt::Held { by } = world.node(name)?.rebuild(rebuild).map_err(fail)? else { return Ok(()) };
+        tries += 1;
+        let by = if by.is_empty() {
+            "a session that has read it and is not at its end".to_owned()
+        } else {
+            by.join(", ")
+        };
+        if tries >= HELD_TRIES_MAX {
+            return Err(fail(format!(
+                "{name}: {} is held by others, and was not written anew\n  why:  open transactions: {by}\n  next: end them (SHOW PROCESSLIST; \
+                 METADATA_LOCK_INFO names who holds it), then sealion resume goes on with this table",
+                rebuild.table()
+            )));
+        }
+        world.say(&format!("{name}: {} is held, and is tried again: {by}", rebuild.table()));
+        world.node(name)?.wait(Duration::from_millis(HELD_MS));
+    }
 }
 
 impl RebuildStep {
@@ -144,9 +188,9 @@ impl RebuildStep {
         let list = if let Some((_, list)) = known {
             list
         } else {
-            let left_alone = of_own_choice(world, name, encrypt)?;
             let seen = world.node(name)?.files_at_rest().map_err(fail)?;
-            let list = to_rebuild(&seen, encrypt, &left_alone);
+            let said = world.node(name)?.at_rest().map_err(fail)?;
+            let list = work(&seen, &said, encrypt).tables;
             if !list.is_empty() {
                 world.say(&format!(
                     "{name}: {} to be written anew, whose files are not as the server says",
@@ -159,12 +203,12 @@ impl RebuildStep {
             list.iter().find(|one| last.is_none_or(|last| one.table().to_string().as_str() > last)).cloned();
         world.recent.at_rest = Some((name.clone(), list));
         let Some(next) = next else { return Ok(None) };
-        // Somebody may have dropped it meanwhile.
-        let node = world.node(name)?;
-        let is_there = node.at_rest().map_err(fail)?.tables.iter().any(|table| table.name == *next.table());
-        if is_there {
-            world.say(&format!("{name}: {}", next.statement()));
-            world.node(name)?.rebuild(&next).map_err(fail)?;
+        if let Err(error) = rebuild(world, name, &next) {
+            // Somebody may have dropped it meanwhile.
+            let tables = world.node(name)?.at_rest().map_err(fail)?.tables;
+            if tables.iter().any(|table| table.name == *next.table()) {
+                return Err(error);
+            }
         }
         Ok(Some(next.table().to_string()))
     }
@@ -221,12 +265,13 @@ impl StepKind for RebuildStep {
             }
             return Ok(format!("{} as they were made", counted(wish.chosen.len(), "table is", "tables are")));
         }
-        let left_alone = of_own_choice(world, &name, encrypt)?;
         let seen = world.node(&name)?.files_at_rest().map_err(fail)?;
-        let again = to_rebuild(&seen, encrypt, &left_alone);
+        let said = world.node(&name)?.at_rest().map_err(fail)?;
+        let Work { tables: again, left_alone, of_none } = work(&seen, &said, encrypt);
         let (bytes, paths) = undo(&seen, encrypt);
         if !again.is_empty() {
-            let names: Vec<String> = again.iter().take(3).map(|one| one.table().to_string()).collect();
+            let names: Vec<String> =
+                again.iter().take(NAMED_MAX).map(|one| one.table().to_string()).collect();
             return Err(fail(format!(
                 "{name}: {} still not as wished: {}\n  next: sealion resume writes them anew",
                 counted(again.len(), "table is", "tables are"),
@@ -237,8 +282,15 @@ impl StepKind for RebuildStep {
         if bytes > 0 {
             note += &format!("; {} bytes of freed undo pages in {} are not", bytes, paths.join(", "));
         }
+        if !of_none.is_empty() {
+            note += &format!(
+                "; {} not, and of no table that the server lists: {}",
+                counted(of_none.len(), "file is", "files are"),
+                of_none.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ")
+            );
+        }
         if !left_alone.is_empty() {
-            let names: Vec<String> = left_alone.iter().take(3).map(ToString::to_string).collect();
+            let names: Vec<String> = left_alone.iter().take(NAMED_MAX).map(ToString::to_string).collect();
             note += &format!(
                 "; {} otherwise by a choice of their own that somebody made meanwhile: {}",
                 counted(left_alone.len(), "table is", "tables are"),
@@ -266,13 +318,11 @@ impl RebuildStep {
                 let tables = world.node(name)?.at_rest().map_err(fail)?.tables;
                 for table in tables.iter().filter(|table| wish.chosen.contains(&table.name)) {
                     if table.own_choice != choice {
-                        let rebuild = Rebuild::Choose(table.name.clone(), choice);
-                        world.say(&format!("{name}: {}", rebuild.statement()));
-                        world.node(name)?.rebuild(&rebuild).map_err(fail)?;
+                        rebuild(world, name, &Rebuild::Choose(table.name.clone(), choice))?;
                     }
                 }
                 if !wish.writes_files(direction) {
-                    return Ok(None);
+                    return settled(world, wish, name);
                 }
                 Mark::Chosen
             }
@@ -289,7 +339,7 @@ impl RebuildStep {
                 let seen = world.node(name)?.files_at_rest().map_err(fail)?;
                 let (bytes, paths) = undo(&seen, encrypt);
                 if bytes == 0 || round >= UNDO_ROUNDS {
-                    return Ok(None);
+                    return settled(world, wish, name);
                 }
                 world.say(&format!(
                     "{name}: freed undo pages in {} are written over, round {}",
@@ -297,7 +347,7 @@ impl RebuildStep {
                     round + 1
                 ));
                 let bytes = bytes.max(UNDO_BYTES_MIN).saturating_mul(1 << round);
-                world.node(name)?.renew_undo(bytes).map_err(fail)?;
+                world.node(name)?.renew_undo(bytes, &wish.settings).map_err(fail)?;
                 Mark::Undo(round + 1)
             }
         }))
@@ -323,6 +373,17 @@ mod tests {
         }
     }
 
+    fn table(schema: &str, dir: &str, own_choice: Option<OwnChoice>) -> server::Table {
+        server::Table {
+            name: TableName { schema: schema.into(), table: "t".into() },
+            file_stem: format!("{dir}/t"),
+            engine: "InnoDB".into(),
+            row_format: "Dynamic".into(),
+            own_choice,
+            bytes: 1,
+        }
+    }
+
     /// What comes behind a mark is found by its text, so the list is in the order of texts.
     #[test]
     fn no_table_is_passed_over_between_two_marks() {
@@ -334,8 +395,35 @@ mod tests {
             read_bytes: 0,
             hole_bytes: 0,
         };
+        let said = AtRest {
+            tables: vec![table("a", "a", None), table("a-b", "a@002db", None), table("b", "b", None)],
+            ..AtRest::default()
+        };
         let names: Vec<String> =
-            to_rebuild(&seen, true, &[]).iter().map(|one| one.table().to_string()).collect();
+            work(&seen, &said, true).tables.iter().map(|one| one.table().to_string()).collect();
         assert_eq!(names, ["a-b.t", "a.t", "b.t"]);
+    }
+
+    #[test]
+    fn a_file_that_no_table_owns_is_told_and_a_choice_of_meanwhile_is_left_alone() {
+        let seen = DataDirectory {
+            root: "/".into(),
+            family: None,
+            server_uuid: None,
+            artefacts: ["d/@1obung.ibd", "d/t.ibd", "d/gone.ibd"].map(plain).to_vec(),
+            read_bytes: 0,
+            hole_bytes: 0,
+        };
+        let of = |name: &str, stem: &str, choice| server::Table {
+            file_stem: stem.into(),
+            ..table("d", name, choice)
+        };
+        let tables = vec![of("übung", "d/@1obung", None), of("t", "d/t", Some(OwnChoice::Plain))];
+        let work = work(&seen, &AtRest { tables, ..AtRest::default() }, true);
+        assert_eq!(work.tables.first().map(|one| one.table().to_string()).as_deref(), Some("d.übung"));
+        assert_eq!(
+            (work.tables.len(), work.left_alone.len(), work.of_none),
+            (1, 1, vec!["d/gone.ibd".into()])
+        );
     }
 }

@@ -8,8 +8,8 @@ use change::{Direction, StepCheck, StepError};
 use model::Step;
 use model::text::counted;
 use serde::{Deserialize, Serialize};
-use server::at_rest::is_of_full_text;
-use server::{AtRest, AtRestSetting, NodeView, Space, TableName, WriteNode};
+use server::at_rest::{file_stem, is_of_full_text};
+use server::{AtRest, AtRestSetting, NodeView, Space, WriteNode};
 
 use super::target;
 use crate::edit::{FileEdit, FileStand};
@@ -55,10 +55,10 @@ fn is_on(view: &NodeView, name: &str) -> bool {
 
 /// Spaces that the threads have still to do with; not those whose tables have a choice of their own, which they leave alone.
 fn left(seen: &AtRest, encrypt: bool) -> Vec<&Space> {
-    let own: BTreeSet<&TableName> =
-        seen.tables.iter().filter(|table| table.own_choice.is_some()).map(|table| &table.name).collect();
+    let chosen = seen.tables.iter().filter(|table| table.own_choice.is_some());
+    let own: BTreeSet<&str> = chosen.map(|table| table.file_stem.as_str()).collect();
     let is_own = |space: &Space| {
-        TableName::of_file(&format!("{}.ibd", space.name)).is_some_and(|table| own.contains(&table))
+        file_stem(&format!("{}.ibd", space.name)).is_some_and(|stem| own.contains(stem.as_str()))
             || space
                 .name
                 .split_once('/')
