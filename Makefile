@@ -105,6 +105,8 @@ bench: ## the demo once more, with what TLS cost (descriptive, no causal claim);
 	@$(CARGO) build --release --locked -p host --example search
 	@scripts/bench-search.sh "$(target_dir)/release/examples/search" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@scripts/bench-disk.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
+	@$(CARGO) build --release --locked -p bench --example waits
+	@scripts/bench-rest.sh "$(sealion)" "$(target_dir)/release/examples/waits" docs/benchmarks.md
 
 fuzz: ## a minute of noise for each parser (scripts/fuzz.sh takes seconds and names)
 	@scripts/fuzz.sh

@@ -75,7 +75,7 @@ pub enum Takes {
     File(Kind),
     /// What is of these kinds by its name, in this directory.
     Kinds(Vec<Kind>),
-    /// What is called as this path with a number behind it.
+    /// What is called as this path with a number behind it, or, of relay logs, the name of a channel and a number.
     Numbered(Kind),
     /// What servers call their temporary files, in this directory.
     Temporary,
@@ -182,8 +182,12 @@ fn taken(place: &Place, name: &str) -> Option<Kind> {
         Takes::File(kind) => Some(*kind),
         Takes::Numbered(kind) => {
             let base = place.path.file_name()?.to_string_lossy();
-            let number = name.strip_prefix(&*base)?.strip_prefix('.')?;
-            (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(*kind)
+            let (channel, number) = name.strip_prefix(&*base)?.rsplit_once('.')?;
+            // Of a channel that has a name: `relay-east.000001`.
+            let is_of_channel = *kind == Kind::RelayLog && channel.starts_with('-');
+            let is_its = channel.is_empty() || is_of_channel;
+            (is_its && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+                .then_some(*kind)
         }
         Takes::Kinds(kinds) => {
             let dir = place.path.file_name()?.to_string_lossy();
@@ -357,6 +361,14 @@ mod tests {
             names(&of(Takes::Numbered(Kind::Binlog), &dir.join("b")), &dir),
             [("b.000001".into(), Kind::Binlog)]
         );
+        for name in ["r.000001", "r-east.000002", "r-a.b.000003", "r-east.info", "rest.000001"] {
+            fs::write(dir.join(name), "x").unwrap();
+        }
+        let relay: Vec<String> = names(&of(Takes::Numbered(Kind::RelayLog), &dir.join("r")), &dir)
+            .into_iter()
+            .map(|one| one.0)
+            .collect();
+        assert_eq!(relay, ["r-a.b.000003", "r-east.000002", "r.000001"]);
         assert_eq!(
             names(&of(Takes::Temporary, &dir), &dir),
             [("#sql-temptable-1.MAD".into(), Kind::AriaData)]

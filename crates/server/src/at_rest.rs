@@ -134,6 +134,8 @@ pub struct AtRest {
     pub tables: Vec<Table>,
     /// Empty too where it writes none.
     pub binary_logs: Vec<BinaryLog>,
+    /// Tables of users that lie in the system tablespace: pages that they have freed stay as they are, for themselves to use again.
+    pub in_system_space: u64,
     /// Plugins that give it keys, and are active.
     pub key_plugins: Vec<String>,
 }
@@ -258,6 +260,9 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
     }
     spaces.remove(&TEMPORARY_SPACE);
     seen.spaces = spaces.into_values().collect();
+    let within =
+        "SELECT COUNT(*) FROM information_schema.INNODB_SYS_TABLES WHERE SPACE = 0 AND NAME LIKE '%/%'";
+    seen.in_system_space = number(client.query(within)?.scalar()).unwrap_or(0);
     let tables = client.query(
         "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, CREATE_OPTIONS, IFNULL(DATA_LENGTH, 0) + IFNULL(INDEX_LENGTH, 0), \
          IFNULL(ROW_FORMAT, ''), CONVERT(CONVERT(TABLE_SCHEMA USING filename) USING binary), \
@@ -382,6 +387,8 @@ const SCRATCH_ROW_BYTES: u64 = 200;
 const UNDO_BYTES_PER_ROW: u64 = 230;
 /// Rows in one statement.
 const SCRATCH_ROWS_MAX: u64 = 400_000;
+/// Of one transaction: more than the single pages of its segment.
+const SCRATCH_ROWS_MIN: u64 = 4_000;
 
 /// What is set otherwise while undo pages are written over, as it was before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -411,37 +418,72 @@ impl UndoSettings {
     }
 }
 
-/// Makes InnoDB take about so many bytes of undo pages into use, and let them go again: what was freed in them is written over. Only on this
-/// server: no replica and no other node is told. It grows nothing that is not large already, since all is rolled back. Behind it, however it
-/// ended, settings are as `before` says.
+/// What undo pages are written over with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UndoRound {
+    /// About so much of undo, of all transactions together.
+    pub bytes: u64,
+    /// Open at once, each with a segment of its own: a segment begins with 32 single pages, always the first that are free, and takes whole
+    /// extents then. So what was freed in single pages behind those is reached by many transactions only.
+    pub transactions: u32,
+}
+
+/// Makes InnoDB take undo pages into use, and let them go again: what was freed in them is written over. Only on this server: no replica and
+/// no other node is told. All is rolled back. Behind it, however it ended, settings are as `before` says. `open` makes a session.
 ///
 /// # Source
-/// Tried on MariaDB 10.11.19: freed undo pages of ibdata1 that its threads skip are gone behind it.
+/// Tried on MariaDB 10.11.19: freed undo pages of ibdata1 that its threads skip are gone behind it. Segments: `fseg_alloc_free_page_low`.
 ///
 /// # Errors
 /// As the server says. The schema that it works in is removed again at the next time. A schema of that name which is not sealion's stays, and
 /// nothing is done.
 pub fn renew_undo(
     client: &mut Client,
-    bytes: u64,
+    mut open: impl FnMut() -> Result<Client, NetError>,
+    round: UndoRound,
     before: &UndoSettings,
     is_galera: bool,
 ) -> Result<(), NetError> {
-    let rows = (bytes / UNDO_BYTES_PER_ROW + 1).min(SCRATCH_ROWS_MAX);
-    client.execute("SET SESSION sql_log_bin=0")?;
-    if is_galera {
-        client.execute("SET SESSION wsrep_on=OFF")?;
-    }
+    let each = (round.bytes / UNDO_BYTES_PER_ROW / u64::from(round.transactions.max(1)))
+        .clamp(SCRATCH_ROWS_MIN, SCRATCH_ROWS_MAX / u64::from(round.transactions.max(1)));
+    let alone = |client: &mut Client| -> Result<(), NetError> {
+        client.execute("SET SESSION sql_log_bin=0")?;
+        if is_galera {
+            client.execute("SET SESSION wsrep_on=OFF")?;
+        }
+        Ok(())
+    };
+    alone(client)?;
     client.execute("SET GLOBAL innodb_immediate_scrub_data_uncompressed=ON")?;
-    let worked = scratch(client, rows).and_then(|()| {
+    let mut work = |client: &mut Client| -> Result<(), NetError> {
+        fill_scratch(client, each * u64::from(round.transactions))?;
+        let mut sessions = Vec::new();
+        for number in 0..u64::from(round.transactions) {
+            let mut session = open()?;
+            alone(&mut session)?;
+            session.execute("BEGIN")?;
+            session.execute(&format!(
+                "UPDATE {SCRATCH}.t SET b = REPEAT('y', {SCRATCH_ROW_BYTES}) WHERE a > {} AND a <= {}",
+                number * each,
+                (number + 1) * each
+            ))?;
+            sessions.push(session);
+        }
+        for session in &mut sessions {
+            session.execute("ROLLBACK")?;
+        }
+        client.execute(&format!("DROP DATABASE {SCRATCH}"))?;
         // Written soon, so that the files can be looked at.
         client.execute("SET GLOBAL innodb_max_dirty_pages_pct=0")?;
-        client.execute("SELECT SLEEP(2)").map(|_| ())
-    });
+        client.execute("SELECT SLEEP(2)")?;
+        Ok(())
+    };
+    let worked = work(client);
     worked.and(before.restore(client))
 }
 
-fn scratch(client: &mut Client, rows: u64) -> Result<(), NetError> {
+/// A table with rows from 1 to `rows`.
+fn fill_scratch(client: &mut Client, rows: u64) -> Result<(), NetError> {
     let foreign = client.query(&format!(
         "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '{SCRATCH}' AND TABLE_COMMENT <> '{SCRATCH_MARK}'"
     ))?;
@@ -454,16 +496,13 @@ fn scratch(client: &mut Client, rows: u64) -> Result<(), NetError> {
     client.execute(&format!(
         "CREATE TABLE {SCRATCH}.t (a BIGINT PRIMARY KEY, b VARCHAR(250)) ENGINE=InnoDB COMMENT='{SCRATCH_MARK}'"
     ))?;
-    let length = SCRATCH_ROW_BYTES;
     client.execute(&format!("SET SESSION max_recursive_iterations={}", rows + 1))?;
-    client.execute(&format!(
-        "INSERT INTO {SCRATCH}.t WITH RECURSIVE n (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n WHERE a < {rows}) \
-         SELECT a, REPEAT('x', {length}) FROM n"
-    ))?;
-    client.execute("BEGIN")?;
-    client.execute(&format!("UPDATE {SCRATCH}.t SET b = REPEAT('y', {length})"))?;
-    client.execute("ROLLBACK")?;
-    client.execute(&format!("DROP DATABASE {SCRATCH}")).map(|_| ())
+    client
+        .execute(&format!(
+            "INSERT INTO {SCRATCH}.t WITH RECURSIVE n (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n WHERE a < {rows}) \
+             SELECT a, REPEAT('x', {SCRATCH_ROW_BYTES}) FROM n"
+        ))
+        .map(|_| ())
 }
 
 /// A new binary log is begun.

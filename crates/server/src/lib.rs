@@ -31,7 +31,8 @@ pub mod view;
 
 pub use arbitrator::{ArbitratorView, LiveArbitrator, ReadArbitrator, WriteArbitrator};
 pub use at_rest::{
-    AtRest, AtRestSetting, BinaryLog, OwnChoice, Rebuild, Rebuilt, Space, Table, TableName, UndoSettings,
+    AtRest, AtRestSetting, BinaryLog, OwnChoice, Rebuild, Rebuilt, Space, Table, TableName, UndoRound,
+    UndoSettings,
 };
 pub use capability::{Capabilities, Flavour, Trust};
 pub use galera::GaleraFacts;

@@ -14,7 +14,7 @@ use net::{
 };
 
 use crate::accounts::{self, Account, AccountName};
-use crate::at_rest::{self, AtRest, AtRestSetting, Rebuild, Rebuilt, UndoSettings};
+use crate::at_rest::{self, AtRest, AtRestSetting, Rebuild, Rebuilt, UndoRound, UndoSettings};
 use crate::capability::Capabilities;
 use crate::galera::GaleraFacts;
 use crate::grants::OwnGrants;
@@ -819,10 +819,12 @@ impl WriteNode for LiveNode {
         before.restore(&mut client).map_err(|error| self.error(&error))
     }
 
-    fn renew_undo(&mut self, bytes: u64, before: &UndoSettings) -> Result<(), NodeError> {
+    fn renew_undo(&mut self, round: UndoRound, before: &UndoSettings) -> Result<(), NodeError> {
         let is_galera = self.view()?.is_galera();
         let mut client = self.connect_for_long()?;
-        at_rest::renew_undo(&mut client, bytes, before, is_galera).map_err(|error| self.error(&error))
+        let login = ConnectOptions { io_timeout: STATEMENT_MAX, ..self.login.clone() };
+        let open = || Client::connect(&login);
+        at_rest::renew_undo(&mut client, open, round, before, is_galera).map_err(|error| self.error(&error))
     }
 
     fn begin_binary_log(&mut self) -> Result<(), NodeError> {

@@ -11,7 +11,7 @@ use net::PemSet;
 use thiserror::Error;
 
 use crate::accounts::{Account, AccountName};
-use crate::at_rest::{AtRest, AtRestSetting, Rebuild, Rebuilt, UndoSettings};
+use crate::at_rest::{AtRest, AtRestSetting, Rebuild, Rebuilt, UndoRound, UndoSettings};
 use crate::grants::OwnGrants;
 use crate::live_settings::LiveSetting;
 use crate::logins::Logins;
@@ -325,8 +325,8 @@ pub trait WriteNode: ReadNode + WriteMember {
     fn set_at_rest(&mut self, setting: &AtRestSetting) -> Result<(), NodeError>;
     /// Returns when the table is written anew, which takes as long as its size asks for, or soon where somebody holds it.
     fn rebuild(&mut self, rebuild: &Rebuild) -> Result<Rebuilt, NodeError>;
-    /// About so many bytes of freed undo pages are written over; settings are as `before` says then.
-    fn renew_undo(&mut self, bytes: u64, before: &UndoSettings) -> Result<(), NodeError>;
+    /// Freed undo pages are written over; settings are as `before` says then.
+    fn renew_undo(&mut self, round: UndoRound, before: &UndoSettings) -> Result<(), NodeError>;
     /// What an interrupted [`WriteNode::renew_undo`] has left.
     fn restore_undo(&mut self, before: &UndoSettings) -> Result<(), NodeError>;
     fn begin_binary_log(&mut self) -> Result<(), NodeError>;

@@ -11,8 +11,8 @@ pub enum Files {
     Ours(&'static [Kind]),
     /// Of these kinds, among those that the server calls as temporary ones.
     Temporary(&'static [Kind]),
-    /// The log that this variable names.
-    Log(&'static str),
+    /// The log that this variable names, and the table of `mysql` in which it is with `log_output=TABLE`.
+    Log(&'static str, &'static str),
     /// What the server held open while a statement ran: looked at by whoever ran it.
     Held,
 }
@@ -98,8 +98,10 @@ pub const ARTEFACTS: &[Artefact] = &[
         .cures("the data directory on LUKS; no option encrypts it", ""),
     artefact("myisam", "MyISAM table", Files::Ours(&[Kind::MyIsam])).cures(ENGINE, ENGINE),
     artefact("csv", "CSV table", Files::Ours(&[Kind::Csv])).cures(ENGINE, ENGINE),
-    artefact("general-log", "general log", Files::Log("general_log_file")).cures(LOGS, LOGS),
-    artefact("slow-log", "slow query log", Files::Log("slow_query_log_file")).cures(LOGS, LOGS),
+    artefact("general-log", "general log", Files::Log("general_log_file", "mysql/general_log"))
+        .cures(LOGS, LOGS),
+    artefact("slow-log", "slow query log", Files::Log("slow_query_log_file", "mysql/slow_log"))
+        .cures(LOGS, LOGS),
     artefact("galera-cache", "galera.cache", Files::Kinds(&[Kind::GaleraCache])).cures(
         "gcache.dir on LUKS; the library has no option",
         "gcache.encryption of Percona XtraDB Cluster, or LUKS",

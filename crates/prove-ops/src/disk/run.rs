@@ -173,6 +173,7 @@ impl<'r> Run<'r> {
 
     fn tables(&mut self) {
         server::set(&mut self.control, server::SMALL_BUFFERS);
+        server::drop_left(&mut self.control);
         let named = format!("{COLUMNS} COMMENT '{}'", self.canaries.word(Id::Name));
         let row =
             [create("row_table", "TABLE", &named, "ENGINE=InnoDB"), self.fill("row_table", Id::Row, ROUNDS)];
@@ -366,10 +367,9 @@ impl<'r> Run<'r> {
             let reached = match &told {
                 Err(why) => Reached::No(why.clone()),
                 Ok(()) if self.variable(switch) != "ON" => Reached::NotThere(format!("{switch}=OFF")),
-                Ok(()) if !self.variable("log_output").contains("FILE") => Reached::NotThere(format!(
-                    "log_output={}: it is a table of mysql",
-                    self.variable("log_output")
-                )),
+                Ok(()) if self.variable("log_output").contains("NONE") => {
+                    Reached::NotThere("log_output=NONE".into())
+                }
                 Ok(()) => Reached::Yes(format!("{switch}=ON")),
             };
             self.reach(id, reached);
@@ -534,7 +534,8 @@ impl<'r> Run<'r> {
             Files::Kinds(kinds) => kinds.contains(&kind),
             Files::Ours(kinds) => kinds.contains(&kind) && path.contains(&format!("{CANARY_SCHEMA}/")),
             Files::Temporary(kinds) => kinds.contains(&kind) && is_temporary_name(path),
-            Files::Log(variable) => {
+            Files::Log(_, table) if kind == Kind::Csv => path.starts_with(table),
+            Files::Log(variable, _) => {
                 let named = self.files.answers.datadir().join(self.variable(variable));
                 let shown = named.canonicalize().unwrap_or(named);
                 shown.strip_prefix(&self.files.root).unwrap_or(&shown) == Path::new(path)

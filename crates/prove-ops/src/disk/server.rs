@@ -78,6 +78,20 @@ fn repeated(canaries: &Canaries, id: Id, times: u32) -> String {
     format!("CONCAT(LPAD(n, 8, '0'), ':', REPEAT({}, {times}))", canaries.hidden(id))
 }
 
+/// Tables that a run which was killed has left; each has the mark of ours. One that cannot be dropped is told by what is made then.
+pub fn drop_left(client: &mut net::Client) {
+    let marked = format!(
+        "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = '{CANARY_SCHEMA}' AND TABLE_COMMENT LIKE '{MARK}%'"
+    );
+    let left: Vec<String> = match client.query(&marked) {
+        Ok(rows) => rows.iter().filter_map(|row| row.at(0).map(std::borrow::Cow::into_owned)).collect(),
+        Err(_) => return,
+    };
+    for table in left {
+        let _ = client.execute(&format!("DROP TABLE {CANARY_SCHEMA}.`{}`", table.replace('`', "``")));
+    }
+}
+
 pub fn create(table: &str, kind: &str, columns: &str, options: &str) -> String {
     format!("CREATE {kind} {CANARY_SCHEMA}.{table} ({columns}) {options} COMMENT='{MARK}; may be dropped'")
 }

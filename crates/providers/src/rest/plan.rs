@@ -621,6 +621,18 @@ fn impact(world: &World<'_>, change: &Change, steps: &[Step], drafts: &[Draft]) 
                 model::text::counted(of_engine(draft, "InnoDB").count(), "table", "tables"),
                 model::text::bytes(bytes)
             ));
+            if change.verb == Verb::Enable && draft.seen.in_system_space > 0 {
+                impact.push(format!(
+                    "{}: {} in the system tablespace; pages of it that they have freed may stay plain, and nothing is proven then: first, with \
+                     innodb_file_per_table=ON, ALTER TABLE ... FORCE of each (information_schema.INNODB_SYS_TABLES, SPACE 0)",
+                    draft.node.name,
+                    model::text::counted(
+                        usize::try_from(draft.seen.in_system_space).unwrap_or(usize::MAX),
+                        "table lies",
+                        "tables lie"
+                    )
+                ));
+            }
             let (without_pages, aria): (Vec<&Table>, Vec<&Table>) = of_engine(draft, "Aria")
                 .filter(|table| table.name.schema != "mysql")
                 .partition(|table| table.has_no_encryption());

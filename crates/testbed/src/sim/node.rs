@@ -12,7 +12,7 @@ use server::options::Effective;
 use server::{
     Admits, Alive, AtRest, AtRestSetting, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting, Logins,
     NodeError, NodeSpec, NodeView, OfferAnswer, OwnGrants, ReadMember, ReadNode, Rebuild, Rebuilt, Sessions,
-    Threads, TlsFiles, TlsOffer, TlsRules, UndoSettings, WriteMember, WriteNode, owner,
+    Threads, TlsFiles, TlsOffer, TlsRules, UndoRound, UndoSettings, WriteMember, WriteNode, owner,
 };
 
 use super::disk::SimHost;
@@ -567,7 +567,7 @@ impl WriteNode for SimNode {
         self.change("rebuild", |_| Err(NO_DATA.into())).map(|()| Rebuilt::Done)
     }
 
-    fn renew_undo(&mut self, _: u64, _: &UndoSettings) -> Result<(), NodeError> {
+    fn renew_undo(&mut self, _: UndoRound, _: &UndoSettings) -> Result<(), NodeError> {
         self.change("renew undo", |_| Err(NO_DATA.into()))
     }
 

@@ -10,7 +10,7 @@ use model::text::counted;
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 use server::at_rest::file_stem;
-use server::{AtRest, OwnChoice, Rebuild, Rebuilt, TableName, UndoSettings};
+use server::{AtRest, OwnChoice, Rebuild, Rebuilt, TableName, UndoRound, UndoSettings};
 
 use super::target;
 use crate::steps::{StepKind, fail, only_node, params};
@@ -20,7 +20,8 @@ pub struct RebuildStep;
 pub const REBUILD: RebuildStep = RebuildStep;
 
 /// Undo pages are asked for so often, twice as many each time.
-const UNDO_ROUNDS: u32 = 8;
+const UNDO_ROUNDS: u32 = 6;
+const TRANSACTIONS_MIN: u32 = 2;
 /// Small tables are done many at a time: each part is a record of the journal.
 /// A table that others hold is asked for again after so long, so often.
 const HELD_MS: u64 = 10_000;
@@ -347,7 +348,8 @@ impl RebuildStep {
                     round + 1
                 ));
                 let bytes = bytes.max(UNDO_BYTES_MIN).saturating_mul(1 << round);
-                world.node(name)?.renew_undo(bytes, &wish.settings).map_err(fail)?;
+                let round_of = UndoRound { bytes, transactions: TRANSACTIONS_MIN << round.min(4) };
+                world.node(name)?.renew_undo(round_of, &wish.settings).map_err(fail)?;
                 Mark::Undo(round + 1)
             }
         }))
@@ -415,8 +417,9 @@ mod tests {
             hole_bytes: 0,
         };
         let of = |name: &str, stem: &str, choice| server::Table {
+            name: TableName { schema: "d".into(), table: name.into() },
             file_stem: stem.into(),
-            ..table("d", name, choice)
+            ..table("d", "d", choice)
         };
         let tables = vec![of("übung", "d/@1obung", None), of("t", "d/t", Some(OwnChoice::Plain))];
         let work = work(&seen, &AtRest { tables, ..AtRest::default() }, true);
