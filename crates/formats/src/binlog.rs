@@ -91,13 +91,19 @@ const EVENT_LENGTH: usize = 9;
 const EVENT_END: usize = 13;
 pub const END_IN_TEXT: usize = EVENT_END - TEXT;
 const NONCE_BYTES: usize = 12;
+const FLAGS: usize = 17;
+/// `LOG_EVENT_RELAY_LOG_F`, in the format description of a relay log.
+const FLAG_RELAY: u8 = 0x40;
 
-/// `None` where there is none, or not all of it.
+/// `None` where there is none, or not all of it, and of a relay log.
 ///
 /// # Source
 /// `decrypt_event` and `Binlog_crypt_data::set_iv` of MariaDB's `sql/log_event.cc`; tried on binary logs of 10.11.19.
 pub fn ciphertext(start: &[u8]) -> Option<Ciphertext> {
     let Binlog::MariaDbEncrypted { .. } = read(start) else { return None };
+    if start.get(PLAIN.len() + FLAGS)? & FLAG_RELAY != 0 {
+        return None;
+    }
     let length = |at: usize| usize::try_from(le32(start, at + EVENT_LENGTH)?).ok();
     let encryption = PLAIN.len() + length(PLAIN.len())?;
     let nonce: [u8; NONCE_BYTES] = array(start, encryption + EVENT_HEADER + 1 + 4)?;
@@ -168,6 +174,9 @@ mod tests {
         assert_eq!((&found.iv[..12], &found.iv[12..]), (&[3; 12][..], &place.to_le_bytes()[..]));
         assert_eq!((found.start[0], found.end), (200, place + 39));
         assert_eq!(ciphertext(&whole[..whole.len() - 25]), None, "it is cut off");
+        let mut relay = whole.clone();
+        relay[4 + FLAGS] |= FLAG_RELAY;
+        assert_eq!(ciphertext(&relay), None, "a relay log");
         assert_eq!(ciphertext(&[&PLAIN[..], &format, &event(35, &[0; 20])].concat()), None, "a plain one");
     }
 
