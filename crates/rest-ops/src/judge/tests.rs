@@ -189,12 +189,105 @@ fn keyrings_of_mysql_are_told_apart() {
     assert_eq!(says(&seen(&needs, Some(&empty))).0, ["keyring_empty"]);
 }
 
-#[test]
-fn plain_files_need_no_keys() {
+fn plain() -> Needs {
     let mut plain = maria();
     plain.redo.clear();
     plain.spaces[0].encrypted = 0;
     plain.spaces[0].header.crypt = None;
-    let gone = Seen { key_file: None, ..seen(&plain, None) };
-    assert_eq!(says(&gone), (vec![], Verdict::NoKeyProblem));
+    plain
+}
+
+fn without_keys() -> KeyOptions {
+    KeyOptions { loads_plugin: false, names_key_file: false, ..fine_options() }
+}
+
+#[test]
+fn plain_files_need_no_keys_where_the_server_demands_none() {
+    let plain = plain();
+    let bare = Seen { key_file: None, pass_file: None, ..seen(&plain, None) };
+    let none = Seen { options: Some(without_keys()), ..bare };
+    assert_eq!(says(&none), (vec![], Verdict::NoKeyProblem));
+    // Without option files nobody knows whether there are binary logs elsewhere, and what the server demands.
+    let files = Seen { options: None, key_file: None, pass_file: None, ..seen(&plain, None) };
+    assert_eq!(judge(&files).verdict, Verdict::Unknown);
+}
+
+#[test]
+fn what_the_option_files_demand_is_a_need_whatever_the_files_hold() {
+    let plain = plain();
+    let absent = |path: &str| Some(FileLook { path: path.into(), state: FileState::Absent });
+    let gone = Seen { key_file: absent("/k"), pass_file: absent("/p"), ..seen(&plain, None) };
+    let found = judge(&gone);
+    let kinds: Vec<&str> = found.problems.iter().map(|one| one.kind.as_str()).collect();
+    assert_eq!((kinds, found.verdict), (vec!["key_file_missing", "pass_file_missing"], Verdict::KeyProblem));
+    assert!(found.problems.iter().all(|one| one.lost.contains("none that was read is encrypted")));
+    let demands = KeyOptions { demands: vec!["encrypt_binlog=ON".into()], ..without_keys() };
+    let bare = Seen { key_file: None, pass_file: None, options: Some(demands.clone()), ..seen(&plain, None) };
+    let found = judge(&bare);
+    assert_eq!((found.problems.len(), found.verdict), (1, Verdict::KeyProblem), "{found:?}");
+    assert_eq!(found.problems[0].kind, "plugin_not_loaded");
+    assert!(found.problems[0].what.contains("encrypt_binlog=ON"), "{found:?}");
+    // Its keys are somewhere else, and nobody asked there.
+    let other = Seen { options: Some(KeyOptions { loads_other: true, ..demands }), ..bare };
+    assert_eq!(judge(&other).verdict, Verdict::Unknown);
+    let nameless = KeyOptions { names_key_file: false, ..fine_options() };
+    let nameless = Seen { options: Some(nameless), key_file: None, pass_file: None, ..seen(&plain, None) };
+    assert_eq!(judge(&nameless).problems[0].kind, "plugin_not_loaded");
+    // The plugin does not start without key 1.
+    let two = Ok(keys(&format!("2;{KEY_1}")));
+    let found = judge(&seen(&plain, Some(&two)));
+    assert_eq!(found.problems[0].kind, "key_missing", "{found:?}");
+    let fine = Ok(right());
+    assert_eq!(judge(&seen(&plain, Some(&fine))).verdict, Verdict::NoKeyProblem);
+}
+
+#[test]
+fn tables_of_aria_and_binary_logs_are_needs() {
+    let aria = || AriaNeed { path: "d/a.MAI".into(), trial: None };
+    let log = || LogNeed {
+        path: "binlog.000001".into(),
+        log: Binlog::MariaDbEncrypted { key_version: 1 },
+        trial: None,
+    };
+    for needs in [Needs { aria: vec![aria()], ..plain() }, Needs { logs: vec![log()], ..plain() }] {
+        let bare = Seen { key_file: None, pass_file: None, ..seen(&needs, None) };
+        let bare = judge(&Seen { options: Some(without_keys()), ..bare });
+        assert_eq!(bare.verdict, Verdict::Unknown, "{bare:?}");
+        let gone = FileLook { path: "/k".into(), state: FileState::Absent };
+        let gone = judge(&Seen { key_file: Some(gone), ..seen(&needs, None) });
+        assert_eq!(gone.problems[0].kind, "key_file_missing");
+        // Nothing to try it on.
+        let keys = Ok(right());
+        let found = judge(&seen(&needs, Some(&keys)));
+        assert_eq!(found.verdict, Verdict::Unknown, "{found:?}");
+        assert_eq!(found.keys[0].result, "not_tried");
+        // The only copy is offered, and not said to be right; of two none is.
+        let list = format!("1;{KEY_1}");
+        let copies = [copy("c-1", &list, [false, false]), copy("c-2", &list, [false, false])];
+        let empty = Err(NoKeys::Empty);
+        let found = judge(&Seen { copies: &copies[..1], ..seen(&needs, Some(&empty)) });
+        assert_eq!(found.problems[0].next, "sealion keys restore n1 --entry c-1");
+        assert!(found.problems[0].lost.contains("cannot be tried"), "{found:?}");
+        let found = judge(&Seen { copies: &copies, ..seen(&needs, Some(&empty)) });
+        assert!(found.problems[0].next.starts_with("no copy in the escrow is known"), "{found:?}");
+    }
+    // Where another file tells of the key, that is enough.
+    let both = Needs { aria: vec![aria()], logs: vec![log()], ..maria() };
+    let keys = Ok(right());
+    assert_eq!(says(&seen(&both, Some(&keys))), (vec![], Verdict::NoKeyProblem));
+}
+
+#[test]
+fn a_file_of_which_nothing_tells_the_key_is_not_passed_over() {
+    let keys = Ok(right());
+    let mut nameless = maria();
+    nameless.spaces.push(mariadb_table("d/half.ibd", 1));
+    nameless.spaces[1].header.crypt = None;
+    let found = judge(&seen(&nameless, Some(&keys)));
+    assert_eq!(found.verdict, Verdict::Unknown, "{found:?}");
+    assert!(found.unknown[0].contains("d/half.ibd"), "{found:?}");
+    let mut old = maria();
+    let redo = Redo::Unknown("a format of the redo log that is not known");
+    old.redo.push(RedoNeed { path: "ib_logfile0".into(), redo });
+    assert_eq!(judge(&seen(&old, Some(&keys))).verdict, Verdict::Unknown);
 }
