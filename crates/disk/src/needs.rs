@@ -146,7 +146,7 @@ impl Needs {
                 aria_table(&one, self.aria.len() < ARIA_TRIED_MAX).map(|table| self.aria.extend(table))
             }
             Kind::Binlog | Kind::RelayLog => log(&one).map(|log| self.logs.extend(log)),
-            Kind::Definition if one.path.ends_with(".isl") => {
+            Kind::Definition if one.place.extension().is_some_and(|ending| ending == "isl") => {
                 linked(&one, &self.root).map(|there| self.add(there))
             }
             _ => Ok(()),
@@ -156,10 +156,11 @@ impl Needs {
         }
     }
 
-    /// The same of binary or relay logs that do not lie in the data directory: `base` is their path without the number.
+    /// The same of binary or relay logs that do not lie in the data directory: `base` is their path without the number. A channel with a name
+    /// has it in front of the number.
     pub fn add_logs(&mut self, base: &Path) {
         let (Some(dir), Some(name)) = (base.parent(), base.file_name()) else { return };
-        let start = format!("{}.", name.to_string_lossy());
+        let start = name.to_string_lossy();
         let entries = match std::fs::read_dir(dir) {
             Ok(entries) => entries,
             Err(why) => {
@@ -171,7 +172,10 @@ impl Needs {
         for entry in entries.flatten().take(LOGS_MAX) {
             let file = entry.file_name();
             let file = file.to_string_lossy();
-            let number = file.strip_prefix(&start);
+            let number = file.strip_prefix(&*start).and_then(|rest| {
+                let (channel, number) = rest.rsplit_once('.')?;
+                (channel.is_empty() || channel.starts_with('-')).then_some(number)
+            });
             if number.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())) {
                 places.push(entry.path());
             }
@@ -354,6 +358,41 @@ mod tests {
         assert_eq!(large.len() as u64, all);
         assert!(large.is_sorted_by(|one, other| one < other) && large.last() < Some(&u64::from(u32::MAX)));
         assert!(large.last() > Some(&(u64::from(u32::MAX) / 100 * 99)), "the end is looked at, too");
+    }
+
+    #[test]
+    fn logs_elsewhere_are_those_of_the_name_with_a_number_or_a_channel() {
+        let (home, logs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::write(home.path().join("ibdata1"), [0; 100]).unwrap();
+        let mysql = [&b"\xfdbin\x01\x01\x03K_1"[..], &[0; 500]].concat();
+        for name in ["relay.000001", "relay-east.000002", "relay.index", "relay2.000001", "other.000001"] {
+            std::fs::write(logs.path().join(name), &mysql).unwrap();
+        }
+        let mut seen = needs(home.path()).unwrap();
+        seen.add_logs(&logs.path().join("relay"));
+        let mut names: Vec<&str> = seen.logs.iter().filter_map(|log| log.path.rsplit('/').next()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["relay-east.000002", "relay.000001"], "{seen:?}");
+    }
+
+    #[test]
+    fn what_leads_elsewhere_is_read_or_said_not_to_be() {
+        let (home, away) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::write(home.path().join("ib_logfile0"), [0; 4096]).unwrap();
+        std::fs::create_dir(home.path().join("d")).unwrap();
+        std::fs::write(home.path().join("d/gone.isl"), away.path().join("gone.ibd").to_str().unwrap())
+            .unwrap();
+        std::fs::write(away.path().join("far.ibd"), [7; 70_000]).unwrap();
+        std::fs::write(home.path().join("d/far.isl"), away.path().join("far.ibd").to_str().unwrap()).unwrap();
+        std::os::unix::fs::symlink(away.path(), home.path().join("linked")).unwrap();
+        // A page 0 of zeros, and rows behind it.
+        std::fs::write(home.path().join("d/half.ibd"), [vec![0; 65_536], vec![7; 65_536]].concat()).unwrap();
+        std::fs::write(home.path().join("d/new.ibd"), [0; 65_536]).unwrap();
+        let seen = needs(home.path()).unwrap();
+        let mut unread: Vec<&str> =
+            seen.unread.iter().filter_map(|(path, _)| path.rsplit('/').next()).collect();
+        unread.sort_unstable();
+        assert_eq!(unread, ["far.ibd", "gone.ibd", "half.ibd", "linked"], "{seen:?}");
     }
 
     #[test]

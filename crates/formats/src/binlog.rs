@@ -98,7 +98,7 @@ const FLAG_RELAY: u8 = 0x40;
 /// `None` where there is none, or not all of it, and of a relay log.
 ///
 /// # Source
-/// `decrypt_event` and `Binlog_crypt_data::set_iv` of MariaDB's `sql/log_event.cc`; tried on binary logs of 10.11.19.
+/// `decrypt_event` of MariaDB's `sql/log_event.cc`, and `Binlog_crypt_data::set_iv`; tried on binary logs of 10.11.19.
 pub fn ciphertext(start: &[u8]) -> Option<Ciphertext> {
     let Binlog::MariaDbEncrypted { .. } = read(start) else { return None };
     if start.get(PLAIN.len() + FLAGS)? & FLAG_RELAY != 0 {
@@ -113,7 +113,11 @@ pub fn ciphertext(start: &[u8]) -> Option<Ciphertext> {
     let mut iv = [0; BLOCK_BYTES];
     iv.get_mut(..NONCE_BYTES)?.copy_from_slice(&nonce);
     iv.get_mut(NONCE_BYTES..)?.copy_from_slice(&place.to_le_bytes());
-    Some(Ciphertext { iv, start: array(start, at.checked_add(TEXT)?)?, end })
+    // The length stands in the clear where the ciphertext has four bytes that stand at the place of the timestamp instead.
+    let mut text: [u8; BLOCK_BYTES] = array(start, at.checked_add(TEXT)?)?;
+    let moved = text.get_mut(EVENT_LENGTH - TEXT..EVENT_END - TEXT)?;
+    moved.copy_from_slice(start.get(at..at.checked_add(TEXT)?)?);
+    Some(Ciphertext { iv, start: text, end })
 }
 
 /// Type, length and value, until the key's name is there.
@@ -173,6 +177,8 @@ mod tests {
         let found = ciphertext(&whole).unwrap();
         assert_eq!((&found.iv[..12], &found.iv[12..]), (&[3; 12][..], &place.to_le_bytes()[..]));
         assert_eq!((found.start[0], found.end), (200, place + 39));
+        // At the place of the length, what stands at that of the timestamp.
+        assert_eq!(found.start[5..9], [1; 4]);
         assert_eq!(ciphertext(&whole[..whole.len() - 25]), None, "it is cut off");
         let mut relay = whole.clone();
         relay[4 + FLAGS] |= FLAG_RELAY;

@@ -28,10 +28,13 @@ use crate::attempt::{self, Fit};
 use crate::diagnose;
 use crate::groups::{self, Tried};
 use crate::keys::{Asker, chosen};
+use crate::log::{self, LogKind};
 use crate::material::Keys;
 
 const NAME: &str = "sealion-drill-";
 const LOCK: &str = "lock";
+/// Made when the server has ended.
+const ENDED: &str = "ended";
 /// Recovery of a large redo log takes minutes.
 const START_S_MAX: u64 = 1800;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -164,6 +167,14 @@ pub fn drill(
         ));
     }
     let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
+    if let (Ok(within), true) = (parent.canonicalize(), source == Source::Files)
+        && within.starts_with(&needs.root)
+    {
+        return Err(cannot(
+            format!("{} is in the data directory, which would be copied into itself", parent.display()),
+            "name another directory with --dir",
+        ));
+    }
     let swept = sweep(&parent);
     let free = host::Local
         .free_bytes(&parent)
@@ -206,7 +217,15 @@ pub fn drill(
     let mut server = place.start(&mariadbd).map_err(io)?;
     match place.session(&mut server) {
         Ok(mut session) => read(&mut session, &copied, &keys, &mut drilled),
-        Err(why) => drilled.failed.push(format!("the copy does not open with these keys: {why}")),
+        Err(why) if place.blames_keys() || opens.opened < opens.tried => {
+            drilled.failed.push(format!("the copy does not open with these keys: {why}"));
+        }
+        Err(why) => {
+            return Err(cannot(
+                format!("the second server did not come up, and does not blame keys: {why}"),
+                "make mariadbd run here (PATH, libraries, memory), then the same command",
+            ));
+        }
     }
     if opens.opened < opens.tried {
         let closed = opens.tried - opens.opened;
@@ -368,12 +387,16 @@ impl Drop for Held {
 /// It reads to the end of its standard input, which comes when sealion ends. What it starts has another one.
 ///
 /// A signal that a terminal sends to all of its programs must not end it before that.
+///
+/// Whoever waits for the server learns from the file `ended` that it waits for nobody, whatever the log says or does not say.
 const HOLD: &str = r#"trap '' INT TERM HUP QUIT
 dir=$1; shift
 "$@" </dev/null >"$dir/log" 2>&1 &
 server=$!
+(while kill -0 "$server" 2>/dev/null; do sleep 1; done; : >"$dir/ended") </dev/null >/dev/null 2>&1 &
+watch=$!
 cat >/dev/null
-kill -9 "$server" 2>/dev/null
+kill -9 "$watch" "$server" 2>/dev/null
 wait "$server" 2>/dev/null
 rm -rf -- "$dir""#;
 
@@ -498,12 +521,23 @@ impl Place {
         }
     }
 
-    fn end_of(&self, name: &str) -> String {
+    fn lines_of(&self, name: &str) -> Vec<String> {
         let text = fs::read(self.dir.join(name)).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let lines: Vec<&str> =
-            text.lines().filter(|line| line.to_ascii_lowercase().contains("error")).collect();
+        String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
+    }
+
+    /// Its last errors, or its last lines where none calls itself one.
+    fn end_of(&self, name: &str) -> String {
+        let lines = self.lines_of(name);
+        let errors: Vec<String> =
+            lines.iter().filter(|line| line.to_ascii_lowercase().contains("error")).cloned().collect();
+        let lines = if errors.is_empty() { lines } else { errors };
         lines.get(lines.len().saturating_sub(LOG_LINES)..).unwrap_or_default().join("; ")
+    }
+
+    /// Whether the server's log speaks of keys, or of what another key makes of a file.
+    fn blames_keys(&self) -> bool {
+        log::signs(&self.lines_of("log")).iter().any(|sign| sign.kind != LogKind::HarmfulAdvice)
     }
 
     fn start(&self, mariadbd: &Path) -> io::Result<Held> {
@@ -536,12 +570,9 @@ impl Place {
         }
     }
 
-    /// The shell waits for us even when its server has ended; the log tells.
+    /// The shell waits for us even when its server has ended.
     fn has_given_up(&self, server: &mut Held) -> bool {
-        let has_ended = !matches!(server.shell.try_wait(), Ok(None));
-        has_ended
-            || fs::read(self.dir.join("log"))
-                .is_ok_and(|log| String::from_utf8_lossy(&log).contains("[ERROR] Aborting"))
+        !matches!(server.shell.try_wait(), Ok(None)) || self.dir.join(ENDED).exists()
     }
 }
 
