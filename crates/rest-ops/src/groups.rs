@@ -152,15 +152,11 @@ impl Group {
 }
 
 /// `others`: keys that may be at hand elsewhere. What they open is whole, so that no damage explains why `keys` do not.
-pub fn groups<'k>(
-    needs: &Needs,
-    keys: Option<&Keys>,
-    others: impl Iterator<Item = &'k Keys> + Clone,
-) -> Vec<Group> {
+pub fn groups(needs: &Needs, keys: Option<&Keys>, others: &[&Keys]) -> Vec<Group> {
     let mut groups: BTreeMap<(String, String), Group> = BTreeMap::new();
     each(needs, &mut |one| {
         let fit = keys.map(|keys| match (one.fit)(keys) {
-            Fit::Doubt if others.clone().any(|keys| matches!((one.fit)(keys), Fit::Opens(_))) => Fit::Wrong,
+            Fit::Doubt if others.iter().any(|keys| matches!((one.fit)(keys), Fit::Opens(_))) => Fit::Wrong,
             fit => fit,
         });
         let group = groups.entry((one.name.clone(), format!("{fit:?}"))).or_insert_with(|| Group {

@@ -188,7 +188,8 @@ impl<'a> Remedy<'a> {
 pub fn judge(seen: &Seen<'_>) -> Diagnosis {
     let is_mysql = seen.needs.family == Some(Family::MySql);
     let opened = seen.keys.and_then(|keys| keys.as_ref().ok());
-    let groups = groups::groups(seen.needs, opened, seen.copies.iter().map(|copy| &copy.keys));
+    let others: Vec<&Keys> = seen.copies.iter().map(|copy| &copy.keys).collect();
+    let groups = groups::groups(seen.needs, opened, &others);
     let (mut notes, mut unknown) = (Vec::new(), Vec::new());
     for (path, why) in &seen.needs.unread {
         unknown.push(format!("{path}: {why}"));
