@@ -916,19 +916,9 @@ complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_see
 complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -f -a "drill" -d 'Prove that the escrow alone opens a copy of the data'
 complete -c sealion -n "__fish_sealion_using_subcommand keys; and not __fish_seen_subcommand_from list restore drill help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600), which seals the escrow' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l format -r -f -a "table\t''
-json\t''
-line\t''
-diff\t''
-sql\t''
-shell\t''
-csv\t''
-parquet\t''
-sarif\t''
-junit\t''
-prometheus\t''
-html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from list" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -957,19 +947,9 @@ complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l entry -d 'Copy of the escrow; default: the newest one whose keys open the data files' -r
 complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l dir -d 'Directory for the copy; default: that of temporary files' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600), which seals the escrow' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l format -r -f -a "table\t''
-json\t''
-line\t''
-diff\t''
-sql\t''
-shell\t''
-csv\t''
-parquet\t''
-sarif\t''
-junit\t''
-prometheus\t''
-html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand keys; and __fish_seen_subcommand_from drill" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use kind::Kind;
-pub use needs::{Needs, RedoNeed, SpaceNeed, needs};
+pub use needs::{AriaNeed, LogNeed, Needs, RedoNeed, SpaceNeed, needs};
 pub use places::{Elsewhere, Place, Takes};
 pub use tally::{KeyUse, Tally, Verdict};
 

@@ -55,6 +55,81 @@ pub fn read(start: &[u8]) -> Table {
     }
 }
 
+/// What an encrypted table's key is derived with, and which number its pages are encrypted with; no secret. The key is that with id 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Crypt {
+    pub space: u32,
+    pub iv: [u8; 16],
+}
+
+/// Scheme 1, and the length of what follows.
+const CRYPT_MARK: [u8; 2] = [1, 20];
+const CRYPT_BYTES: usize = 22;
+const HEADER_LENGTH: usize = 6;
+
+/// Of the first [`HEADER_BYTES`] of a `.MAI`: the block is the end of its header.
+///
+/// # Source
+/// `ma_crypt_write` and `ma_crypt_read` of MariaDB; seen in files of 10.11.19.
+pub fn crypt(start: &[u8]) -> Option<Crypt> {
+    if read(start) != Table::Encrypted {
+        return None;
+    }
+    let at = usize::from(be16(start, HEADER_LENGTH)?).checked_sub(CRYPT_BYTES)?;
+    if array(start, at)? != CRYPT_MARK {
+        return None;
+    }
+    Some(Crypt { space: le32(start, at + 2)?, iv: array(start, at + 6)? })
+}
+
+/// An encrypted page whose checksum is one of its clear text, so that it tells whether a key opened it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ciphertext {
+    pub number: u32,
+    pub lsn: u64,
+    /// Before the ciphertext, with the key version as it was when the checksum was made.
+    pub head: Vec<u8>,
+    pub text: Vec<u8>,
+    pub checksum: u32,
+}
+
+/// In place of a checksum: pages of `PAGE_CHECKSUM=0`, bitmaps without one.
+const CHECKSUM_MAX: u32 = 0xffff_fffd;
+
+/// Of a page that [`page`] calls encrypted; `None` where it has no checksum.
+///
+/// # Source
+/// `ma_crypt_data_pre_write_hook` and `maria_page_crc` of MariaDB.
+pub fn ciphertext(number: u64, bytes: &[u8]) -> Option<Ciphertext> {
+    let Page::Encrypted { .. } = page(number, bytes) else { return None };
+    let at = if bytes.get(KIND)? & KIND_MASK == BLOB { BLOB_KEY_VERSION } else { KEY_VERSION };
+    let end = PAGE_BYTES - 4;
+    let checksum = le32(bytes, end)?;
+    if checksum > CHECKSUM_MAX {
+        return None;
+    }
+    let mut head = bytes.get(..at + 4)?.to_vec();
+    head.get_mut(at..)?.fill(0);
+    // Three bytes of the number of a log file, and four of a place in it.
+    let file = le32(bytes, 0)? & 0x00ff_ffff;
+    let lsn = u64::from(file) << 32 | u64::from(le32(bytes, 3)?);
+    let text = bytes.get(at + 4..end)?.to_vec();
+    Some(Ciphertext { number: u32::try_from(number).ok()?, lsn, head, text, checksum })
+}
+
+/// Whether this is the clear text of such a page.
+pub fn is_clear_text(of: &Ciphertext, clear: &[u8]) -> bool {
+    // CRC-32 of zlib, which begins with the number of the page.
+    let mut crc = !of.number;
+    for byte in of.head.iter().chain(clear) {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = crc >> 1 ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+        }
+    }
+    (!crc).min(CHECKSUM_MAX) == of.checksum
+}
+
 /// One page of a `.MAD` whose table is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Page {
@@ -123,11 +198,51 @@ mod tests {
         assert_eq!(page(1, &[0; PAGE_BYTES]), Page::Zero);
     }
 
+    #[test]
+    fn a_page_has_a_checksum_of_its_clear_text() {
+        let mut bytes = vec![9; PAGE_BYTES];
+        bytes[KIND] = 1;
+        bytes[KEY_VERSION..KEY_VERSION + 4].copy_from_slice(&1_u32.to_le_bytes());
+        let found = ciphertext(1, &bytes).unwrap();
+        assert_eq!((found.number, found.lsn, found.checksum), (1, 0x0009_0909_0909_0909, 0x0909_0909));
+        assert_eq!((found.head.len(), &found.head[KEY_VERSION..]), (16, &[0; 4][..]));
+        assert!(!is_clear_text(&found, &found.text));
+        // As zlib has it: crc32(0, "123456789").
+        let known = Ciphertext { number: 0, lsn: 0, head: vec![], text: vec![], checksum: 0xcbf4_3926 };
+        assert!(is_clear_text(&known, b"123456789"));
+        bytes[PAGE_BYTES - 4..].fill(0xff);
+        assert_eq!(ciphertext(1, &bytes), None, "PAGE_CHECKSUM=0");
+        assert_eq!(ciphertext(0, &bytes), None, "a bitmap");
+    }
+
+    #[test]
+    fn the_block_of_encryption_is_the_end_of_the_header() {
+        let mut header = vec![0; HEADER_BYTES];
+        header[..4].copy_from_slice(&MAGIC);
+        header[BASE_AT + 1] = 0xef;
+        header[0xef + EXTRA_OPTIONS] = 1;
+        header[HEADER_LENGTH..HEADER_LENGTH + 2].copy_from_slice(&470_u16.to_be_bytes());
+        assert_eq!(crypt(&header), None);
+        header[448..454].copy_from_slice(&[1, 20, 5, 0, 0, 0]);
+        header[454..470].fill(7);
+        assert_eq!(crypt(&header), Some(Crypt { space: 5, iv: [7; 16] }));
+        header[0xef + EXTRA_OPTIONS] = 0;
+        assert_eq!(crypt(&header), None, "a plain one");
+    }
+
     proptest! {
         #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600), number: u64) {
-            let _ = read(&[&MAGIC[..], &bytes].concat());
+            let start = [&MAGIC[..], &bytes].concat();
+            let _ = (read(&start), crypt(&start));
             let _ = page(number, &bytes);
+            let mut whole = bytes.clone();
+            whole.resize(PAGE_BYTES, 1);
+            for bytes in [&bytes, &whole] {
+                if let Some(found) = ciphertext(number, bytes) {
+                    prop_assert_eq!(found.head.len() + found.text.len() + 4, PAGE_BYTES);
+                }
+            }
         }
     }
 }

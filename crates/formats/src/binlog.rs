@@ -74,6 +74,52 @@ fn behind_format(start: &[u8]) -> Binlog {
     }
 }
 
+/// The beginning of the first encrypted event of a binary log of MariaDB, with what beside the key it was encrypted with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ciphertext {
+    /// Nonce of the file, and the place of the event in it.
+    pub iv: [u8; BLOCK_BYTES],
+    pub start: [u8; BLOCK_BYTES],
+    /// Where the event ends. In a binary log, not in a relay log, it stands at [`END_IN_TEXT`] in the clear, little-endian.
+    pub end: u32,
+}
+
+pub const BLOCK_BYTES: usize = 16;
+/// Ciphertext begins behind the place of the timestamp.
+const TEXT: usize = 4;
+const EVENT_LENGTH: usize = 9;
+const EVENT_END: usize = 13;
+pub const END_IN_TEXT: usize = EVENT_END - TEXT;
+const NONCE_BYTES: usize = 12;
+const FLAGS: usize = 17;
+/// `LOG_EVENT_RELAY_LOG_F`, in the format description of a relay log.
+const FLAG_RELAY: u8 = 0x40;
+
+/// `None` where there is none, or not all of it, and of a relay log.
+///
+/// # Source
+/// `decrypt_event` of MariaDB's `sql/log_event.cc`, and `Binlog_crypt_data::set_iv`; tried on binary logs of 10.11.19.
+pub fn ciphertext(start: &[u8]) -> Option<Ciphertext> {
+    let Binlog::MariaDbEncrypted { .. } = read(start) else { return None };
+    if start.get(PLAIN.len() + FLAGS)? & FLAG_RELAY != 0 {
+        return None;
+    }
+    let length = |at: usize| usize::try_from(le32(start, at + EVENT_LENGTH)?).ok();
+    let encryption = PLAIN.len() + length(PLAIN.len())?;
+    let nonce: [u8; NONCE_BYTES] = array(start, encryption + EVENT_HEADER + 1 + 4)?;
+    let at = encryption.checked_add(length(encryption)?)?;
+    let place = u32::try_from(at).ok()?;
+    let end = place.checked_add(u32::try_from(length(at)?).ok()?)?;
+    let mut iv = [0; BLOCK_BYTES];
+    iv.get_mut(..NONCE_BYTES)?.copy_from_slice(&nonce);
+    iv.get_mut(NONCE_BYTES..)?.copy_from_slice(&place.to_le_bytes());
+    // The length stands in the clear where the ciphertext has four bytes that stand at the place of the timestamp instead.
+    let mut text: [u8; BLOCK_BYTES] = array(start, at.checked_add(TEXT)?)?;
+    let moved = text.get_mut(EVENT_LENGTH - TEXT..EVENT_END - TEXT)?;
+    moved.copy_from_slice(start.get(at..at.checked_add(TEXT)?)?);
+    Some(Ciphertext { iv, start: text, end })
+}
+
 /// Type, length and value, until the key's name is there.
 fn mysql(start: &[u8]) -> Option<Binlog> {
     if *start.get(4)? != MYSQL_VERSION {
@@ -122,12 +168,33 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_first_encrypted_event_says_where_it_ends() {
+        let format = event(FORMAT_DESCRIPTION, &[0; 233]);
+        let encryption = event(START_ENCRYPTION, &[&[1][..], &5_u32.to_le_bytes(), &[3; 12]].concat());
+        let whole = [&PLAIN[..], &format, &encryption, &event(200, &[6; 20])].concat();
+        let place = u32::try_from(4 + 252 + 36).unwrap();
+        let found = ciphertext(&whole).unwrap();
+        assert_eq!((&found.iv[..12], &found.iv[12..]), (&[3; 12][..], &place.to_le_bytes()[..]));
+        assert_eq!((found.start[0], found.end), (200, place + 39));
+        // At the place of the length, what stands at that of the timestamp.
+        assert_eq!(found.start[5..9], [1; 4]);
+        assert_eq!(ciphertext(&whole[..whole.len() - 25]), None, "it is cut off");
+        let mut relay = whole.clone();
+        relay[4 + FLAGS] |= FLAG_RELAY;
+        assert_eq!(ciphertext(&relay), None, "a relay log");
+        assert_eq!(ciphertext(&[&PLAIN[..], &format, &event(35, &[0; 20])].concat()), None, "a plain one");
+    }
+
     proptest! {
         #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600), is_plain: bool) {
             let _ = read(&bytes);
             let magic = if is_plain { PLAIN } else { MYSQL_ENCRYPTED };
             let _ = read(&[&magic[..], &bytes].concat());
+            let encryption = [&PLAIN[..], &event(FORMAT_DESCRIPTION, &[0; 9]), &event(START_ENCRYPTION, &bytes)].concat();
+            let _ = ciphertext(&encryption);
+            let _ = ciphertext(&bytes);
         }
     }
 }

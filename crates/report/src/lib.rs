@@ -32,6 +32,10 @@ pub const PROVE_CLIENTS_SCHEMA: &str = include_str!("../../../docs/schema/prove-
 
 /// The same of `sealion diagnose --format json`.
 pub const DIAGNOSE_SCHEMA: &str = include_str!("../../../docs/schema/diagnose-1.json");
+/// Schema of [`shape::KeysListReport`].
+pub const KEYS_LIST_SCHEMA: &str = include_str!("../../../docs/schema/keys-list-1.json");
+/// Schema of [`shape::KeysDrillReport`].
+pub const KEYS_DRILL_SCHEMA: &str = include_str!("../../../docs/schema/keys-drill-1.json");
 
 /// The same of `sealion status rest --format json`.
 pub const STATUS_REST_SCHEMA: &str = include_str!("../../../docs/schema/status-rest-1.json");

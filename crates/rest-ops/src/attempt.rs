@@ -1,9 +1,10 @@
 //! Whether a key opens what was encrypted: a few bytes are decrypted in memory, and looked at. So a wrong key is told from a damaged
 //! page, which the server calls by one name.
 
-use disk::SpaceNeed;
-use formats::innodb::page::{CIPHERTEXT_BYTES, Ciphertext, SPACE_ID_IN_TEXT};
+use disk::{AriaNeed, LogNeed, SpaceNeed};
+use formats::innodb::page::{self, Ciphertext, Known};
 use formats::innodb::space::{Crypt, Layout, SpaceHeader};
+use formats::{aria, binlog};
 use openssl::symm::{Cipher, Crypter, Mode};
 use zeroize::Zeroizing;
 
@@ -25,18 +26,27 @@ impl Algorithm {
     }
 }
 
-/// What became of trying keys on a tablespace.
+/// What became of trying keys on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fit {
     /// It decrypts, with this algorithm where there are two.
     Opens(Option<Algorithm>),
-    /// The key has the right name and is another one: what it should decrypt is whole by its checksum.
+    /// The key has the right name and is another one: what a right one would have opened it does not.
     Wrong,
+    /// It does not open it, and damage would look the same.
+    Doubt,
     /// There is no key of that name.
     NoKey,
     /// Why nothing could be tried.
     CannotTell(String),
 }
+
+/// By which everything is encrypted that MariaDB's server itself writes: Aria's tables, binary and relay logs.
+pub const SYSTEM_KEY: &str = "1";
+/// A stream of zlib begins with two bytes that one page in 16 thousand has by chance.
+const ZLIB_PAGES_MIN: usize = 2;
+/// `compress2` has a window of 32 KiB; the second byte depends on the level alone.
+const ZLIB_STARTS: [[u8; 2]; 4] = [[0x78, 0x01], [0x78, 0x5e], [0x78, 0x9c], [0x78, 0xda]];
 
 /// Which key a tablespace needs, by the name that key files have for it; `None`: none.
 pub fn key_name(need: &SpaceNeed) -> Option<String> {
@@ -49,9 +59,25 @@ fn key_name_of(header: &SpaceHeader, has_encrypted_pages: bool) -> Option<String
         Some(Crypt::MariaDb { scheme, key_id, .. }) if *scheme != 0 || has_encrypted_pages => {
             Some(key_id.to_string())
         }
-        Some(Crypt::MySql { master_key_id, server_uuid, .. }) if header.is_flagged_encrypted => {
+        Some(Crypt::MySql { master_key_id, server_uuid, .. })
+            if header.is_flagged_encrypted || has_encrypted_pages =>
+        {
             Some(format!("INNODBKey-{server_uuid}-{master_key_id}"))
         }
+        _ => None,
+    }
+}
+
+/// It needs a key, and page 0 does not say which.
+pub fn is_nameless(need: &SpaceNeed) -> bool {
+    (need.encrypted > 0 || need.header.is_flagged_encrypted) && key_name(need).is_none()
+}
+
+/// Which key a log needs.
+pub fn log_key_name(need: &LogNeed) -> Option<String> {
+    match &need.log {
+        binlog::Binlog::MariaDbEncrypted { .. } => Some(SYSTEM_KEY.to_owned()),
+        binlog::Binlog::MySqlEncrypted { key_id } => Some(key_id.clone()),
         _ => None,
     }
 }
@@ -71,58 +97,149 @@ pub fn fit(need: &SpaceNeed, keys: &Keys) -> Option<Fit> {
     })
 }
 
-fn of_pages(need: &SpaceNeed, key: &[u8], iv: &[u8; 16]) -> Fit {
-    if need.header.layout != Layout::FullCrc32 {
+/// The same of a table of Aria.
+pub fn fit_aria(need: &AriaNeed, keys: &Keys) -> Fit {
+    let Some(key) = keys.get(SYSTEM_KEY) else { return Fit::NoKey };
+    let Some((crypt, page)) = &need.trial else {
         return Fit::CannotTell(
-            "its pages are of the layout before MariaDB 10.5, on which no key can be tried".into(),
+            "no page with a checksum was read of it: other files with the same key tell".into(),
         );
-    }
-    if need.ciphertexts.is_empty() {
-        let why = if need.encrypted > 0 { "no encrypted page that is whole" } else { "no encrypted page" };
-        return Fit::CannotTell(format!("{why} among the {} that were read", need.pages_read));
-    }
-    let opens_all = |algorithm| {
-        need.ciphertexts
-            .iter()
-            .all(|one| mariadb(key, iv, need.header.space_id, one, algorithm) == Some(true))
     };
-    for algorithm in [Algorithm::Cbc, Algorithm::Ctr] {
-        if opens_all(algorithm) {
-            return Fit::Opens(Some(algorithm));
-        }
-    }
-    Fit::Wrong
+    let start = start(crypt.space, page.number, page.lsn);
+    let opens = |algorithm| {
+        let own_key = own_key(key, &crypt.iv)?;
+        let clear = decrypted(&own_key, &start, &page.text, algorithm)?;
+        Some(aria::is_clear_text(page, &clear))
+    };
+    told(opens, Fit::Doubt)
 }
 
-/// The space id stands within the ciphertext, and is known.
+/// The same of a binary or relay log.
+pub fn fit_log(need: &LogNeed, keys: &Keys) -> Option<Fit> {
+    let name = log_key_name(need)?;
+    let Some(key) = keys.get(&name) else { return Some(Fit::NoKey) };
+    let Some(event) = &need.trial else {
+        return Some(Fit::CannotTell("a key is not tried on it: other files with the same key tell".into()));
+    };
+    let opens = |algorithm| {
+        let clear = decrypted(key, &event.iv, &event.start, algorithm)?;
+        Some(clear.get(binlog::END_IN_TEXT..binlog::END_IN_TEXT + 4)? == event.end.to_le_bytes())
+    };
+    Some(told(opens, Fit::Wrong))
+}
+
+fn told(opens: impl Fn(Algorithm) -> Option<bool>, else_it_is: Fit) -> Fit {
+    for algorithm in [Algorithm::Cbc, Algorithm::Ctr] {
+        match opens(algorithm) {
+            Some(true) => return Fit::Opens(Some(algorithm)),
+            Some(false) => {}
+            None => return Fit::CannotTell("the key has a length that AES does not have".into()),
+        }
+    }
+    else_it_is
+}
+
+fn of_pages(need: &SpaceNeed, key: &[u8], iv: &[u8; 16]) -> Fit {
+    if need.ciphertexts.is_empty() {
+        let header = &need.header;
+        let why = match () {
+            () if header.is_zipped => {
+                "pages of ROW_FORMAT=COMPRESSED have nothing that is known in the clear: no key can be tried on them".into()
+            }
+            () if need.encrypted > 0 && header.layout == Layout::MariaDb => {
+                format!("none of the {} pages that were read has something that is known in the clear", need.pages_read)
+            }
+            () if need.encrypted > 0 => format!(
+                "none of the {} pages that were read has something that is known in the clear: they are compressed, or freed",
+                need.pages_read
+            ),
+            () => format!("no encrypted page among the {} that were read", need.pages_read),
+        };
+        return Fit::CannotTell(why);
+    }
+    let Some(own_key) = own_key(key, iv) else {
+        return Fit::CannotTell("the key has a length that AES does not have".into());
+    };
+    let of = |algorithm| {
+        let opened = need.ciphertexts.iter().filter(|one| opens_page(&own_key, one, algorithm) == Some(true));
+        let (zlib, sure): (Vec<_>, Vec<_>) = opened.partition(|one| one.known == Known::Zlib);
+        (zlib.len() + sure.len(), !sure.is_empty() || zlib.len() >= ZLIB_PAGES_MIN)
+    };
+    let all = need.ciphertexts.len();
+    let most =
+        [Algorithm::Cbc, Algorithm::Ctr].into_iter().map(|one| (of(one), one)).max_by_key(|(of, _)| *of);
+    match most {
+        Some(((opened, true), algorithm)) if opened == all => Fit::Opens(Some(algorithm)),
+        Some(((0, _), _)) | None => Fit::Wrong,
+        // Pages that were freed before an import may be of another time; two bytes may be as they should by chance.
+        Some(((opened, _), _)) => {
+            Fit::CannotTell(format!("the key fits {opened} of the {all} pages on which it was tried"))
+        }
+    }
+}
+
+/// Of a tablespace of InnoDB or a table of Aria: its initialization vector under the key.
 ///
 /// # Source
-/// MariaDB 10.11, `fil_space_encrypt_full_crc32` in `storage/innobase/fil/fil0crypt.cc` and `do_crypt` in `sql/encryption.cc`: the
-/// key of a tablespace is its initialization vector under the key, by AES-ECB; that of a page is space id, page number (both 32
-/// bits) and LSN, little-endian.
-fn mariadb(key: &[u8], iv: &[u8; 16], space_id: u32, one: &Ciphertext, algorithm: Algorithm) -> Option<bool> {
+/// MariaDB 10.11, `do_crypt` and `scheme_get_key` in `sql/encryption.cc`, `fil0crypt.cc` of InnoDB and `ma_crypt.c` of Aria.
+fn own_key(key: &[u8], iv: &[u8; 16]) -> Option<Zeroizing<Vec<u8>>> {
     let of_key = match key.len() {
         16 => Cipher::aes_128_ecb(),
         24 => Cipher::aes_192_ecb(),
         32 => Cipher::aes_256_ecb(),
         _ => return None,
     };
-    let own_key = blocks(of_key, Mode::Encrypt, key, iv)?;
-    let mut start = [0; CIPHERTEXT_BYTES];
-    start[..4].copy_from_slice(&space_id.to_le_bytes());
-    start[4..8].copy_from_slice(&one.number.to_le_bytes());
-    start[8..].copy_from_slice(&one.lsn.to_le_bytes());
-    let (mask, text) = match algorithm {
-        Algorithm::Ctr => {
-            (blocks(Cipher::aes_128_ecb(), Mode::Encrypt, &own_key, &start)?, one.start.to_vec())
+    blocks(of_key, Mode::Encrypt, key, None, iv)
+}
+
+/// What a page is encrypted from: tablespace, page (both 32 bits) and LSN, little-endian.
+fn start(space: u32, page: u32, lsn: u64) -> [u8; page::BLOCK_BYTES] {
+    let mut start = [0; page::BLOCK_BYTES];
+    start[..4].copy_from_slice(&space.to_le_bytes());
+    start[4..8].copy_from_slice(&page.to_le_bytes());
+    start[8..].copy_from_slice(&lsn.to_le_bytes());
+    start
+}
+
+fn opens_page(own_key: &[u8], one: &Ciphertext, algorithm: Algorithm) -> Option<bool> {
+    let start = start(one.space_id, one.number, one.lsn);
+    let clear = decrypted(own_key, &start, &one.start, algorithm)?;
+    Some(match one.known {
+        Known::SpaceId => {
+            clear.get(page::SPACE_ID_IN_TEXT..page::SPACE_ID_IN_TEXT + 4)? == one.space_id.to_be_bytes()
         }
-        Algorithm::Cbc => (
-            Zeroizing::new(start.to_vec()),
-            blocks(Cipher::aes_128_ecb(), Mode::Decrypt, &own_key, &one.start)?.to_vec(),
-        ),
+        Known::Zlib => ZLIB_STARTS.iter().any(|start| clear.starts_with(start)),
+        Known::Infimum => page::INFIMUM_IN_TEXT
+            .iter()
+            .any(|at| clear.get(*at..).is_some_and(|text| text.starts_with(page::INFIMUM))),
+    })
+}
+
+/// What is no whole block at the end is mixed with its own mask by the server, in either algorithm.
+///
+/// # Source
+/// `MyCTX_nopad` in `mysys_ssl/my_crypt.cc` of MariaDB: the rest is mixed with the starting block under the key.
+fn decrypted(
+    key: &[u8],
+    start: &[u8; page::BLOCK_BYTES],
+    text: &[u8],
+    algorithm: Algorithm,
+) -> Option<Zeroizing<Vec<u8>>> {
+    let (cbc, ctr, ecb) = match key.len() {
+        16 => (Cipher::aes_128_cbc(), Cipher::aes_128_ctr(), Cipher::aes_128_ecb()),
+        24 => (Cipher::aes_192_cbc(), Cipher::aes_192_ctr(), Cipher::aes_192_ecb()),
+        32 => (Cipher::aes_256_cbc(), Cipher::aes_256_ctr(), Cipher::aes_256_ecb()),
+        _ => return None,
     };
-    let clear: Vec<u8> = text.iter().zip(mask.iter()).map(|(text, mask)| text ^ mask).collect();
-    Some(clear.get(SPACE_ID_IN_TEXT..SPACE_ID_IN_TEXT + 4)? == space_id.to_be_bytes())
+    if algorithm == Algorithm::Ctr {
+        return blocks(ctr, Mode::Decrypt, key, Some(start), text);
+    }
+    let whole = text.len() / page::BLOCK_BYTES * page::BLOCK_BYTES;
+    let (whole, rest) = text.split_at_checked(whole)?;
+    let mut clear = blocks(cbc, Mode::Decrypt, key, Some(start), whole)?;
+    let mask = blocks(ecb, Mode::Encrypt, key, None, start)?;
+    clear.extend(rest.iter().zip(mask.iter()).map(|(text, mask)| text ^ mask));
+    Some(clear)
 }
 
 /// # Source
@@ -132,13 +249,19 @@ fn mysql(key: &[u8], wrapped: &[u8], checksum: u32) -> Option<bool> {
     if key.len() != 32 {
         return None;
     }
-    let clear = blocks(Cipher::aes_256_ecb(), Mode::Decrypt, key, wrapped)?;
+    let clear = blocks(Cipher::aes_256_ecb(), Mode::Decrypt, key, None, wrapped)?;
     Some(crc32c::crc32c(&clear) == checksum)
 }
 
-/// Whole blocks, without padding.
-fn blocks(cipher: Cipher, mode: Mode, key: &[u8], data: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-    let mut crypter = Crypter::new(cipher, mode, key, None).ok()?;
+/// Without padding.
+fn blocks(
+    cipher: Cipher,
+    mode: Mode,
+    key: &[u8],
+    start: Option<&[u8]>,
+    data: &[u8],
+) -> Option<Zeroizing<Vec<u8>>> {
+    let mut crypter = Crypter::new(cipher, mode, key, start).ok()?;
     crypter.pad(false);
     let mut out = Zeroizing::new(vec![0; data.len() + cipher.block_size()]);
     let mut count = crypter.update(data, &mut out).ok()?;
@@ -205,7 +328,14 @@ pub(crate) mod tests {
     /// Two pages of a table of MariaDB 10.11.19, whose key has this id.
     pub(crate) fn mariadb_table(path: &str, key_id: u32) -> SpaceNeed {
         let iv = bytes("20fe8d009e8b9a49f6bc6c5f238d42e7");
-        let page = |number, lsn, hex| Ciphertext { number, lsn, key_version: 1, start: bytes(hex) };
+        let page = |number, lsn, hex| Ciphertext {
+            number,
+            space_id: 5,
+            lsn,
+            key_version: 1,
+            start: bytes::<16>(hex).to_vec(),
+            known: Known::SpaceId,
+        };
         let pages = vec![
             page(3, 513_907, "242f1fd72d48e53751b423ddebfada28"),
             page(5, 104_589, "302f9f72d1825205f6dbcca06da59e14"),
@@ -247,33 +377,118 @@ pub(crate) mod tests {
         assert_eq!(fit(&table, &keys(&format!("1;{KEY_1}"))), Some(Fit::Opens(Some(Algorithm::Ctr))));
         assert_eq!(fit(&table, &keys(&format!("1;{}", "ab".repeat(32)))), Some(Fit::Wrong));
         assert_eq!(fit(&table, &keys(&format!("2;{KEY_1}"))), Some(Fit::NoKey));
-        // One page that does not decrypt is enough for doubt.
+        // One page that does not decrypt is enough for doubt, and no proof.
         let mut half = table.clone();
         half.ciphertexts[1].start[9] ^= 1;
-        assert_eq!(fit(&half, &keys(&format!("1;{KEY_1}"))), Some(Fit::Wrong));
+        assert!(matches!(fit(&half, &keys(&format!("1;{KEY_1}"))), Some(Fit::CannotTell(_))));
+        assert_eq!(fit(&half, &keys(&format!("1;{}", "ab".repeat(32)))), Some(Fit::Wrong));
         let none = SpaceNeed { ciphertexts: vec![], ..table.clone() };
         assert!(matches!(fit(&none, &keys(&format!("1;{KEY_1}"))), Some(Fit::CannotTell(_))));
-        let mut old = table;
-        old.header.layout = Layout::MariaDb;
-        assert!(matches!(fit(&old, &keys(&format!("1;{KEY_1}"))), Some(Fit::CannotTell(_))));
+        let short = Zeroizing::new(vec![1_u8; 5]);
+        assert_eq!(own_key(&short, &[0; 16]), None);
+    }
+
+    /// As a server encrypts: with what the right key gives, whatever is tried on it later.
+    fn encrypted(key: &[u8], start: &[u8; 16], text: &[u8], algorithm: Algorithm) -> Vec<u8> {
+        let (cbc, ctr, ecb) = if key.len() == 32 {
+            (Cipher::aes_256_cbc(), Cipher::aes_256_ctr(), Cipher::aes_256_ecb())
+        } else {
+            (Cipher::aes_128_cbc(), Cipher::aes_128_ctr(), Cipher::aes_128_ecb())
+        };
+        if algorithm == Algorithm::Ctr {
+            return blocks(ctr, Mode::Encrypt, key, Some(start), text).unwrap().to_vec();
+        }
+        let whole = text.len() / 16 * 16;
+        let mut out = blocks(cbc, Mode::Encrypt, key, Some(start), &text[..whole]).unwrap().to_vec();
+        let mask = blocks(ecb, Mode::Encrypt, key, None, start).unwrap();
+        out.extend(text[whole..].iter().zip(mask.iter()).map(|(text, mask)| text ^ mask));
+        out
+    }
+
+    fn page_of(algorithm: Algorithm, number: u32, known: Known, text: &[u8]) -> Ciphertext {
+        let key = keys(&format!("1;{KEY_1}"));
+        let own = own_key(key.get("1").unwrap(), &[7; 16]).unwrap();
+        let start = encrypted(&own, &start(5, number, 200), text, algorithm);
+        Ciphertext { number, space_id: 5, lsn: 200, key_version: 1, start, known }
     }
 
     #[test]
-    fn the_other_algorithm_is_found_where_pages_are_of_it() {
-        let (iv, key) = ([7; 16], keys(&format!("1;{KEY_1}")));
-        let own = blocks(Cipher::aes_256_ecb(), Mode::Encrypt, key.get("1").unwrap(), &iv).unwrap();
-        let mut nonce = [0; 16];
-        nonce[0] = 5;
-        nonce[4] = 9;
-        nonce[8] = 200;
-        let mut text = [0_u8; 16];
-        text[11] = 5;
-        let mixed: Vec<u8> = text.iter().zip(nonce).map(|(text, nonce)| text ^ nonce).collect();
-        let start = blocks(Cipher::aes_128_ecb(), Mode::Encrypt, &own, &mixed).unwrap();
-        let page =
-            Ciphertext { number: 9, lsn: 200, key_version: 1, start: start.as_slice().try_into().unwrap() };
-        let table = space("d/c.ibd", header(Layout::FullCrc32, mariadb_block(1, iv)), vec![page]);
-        assert_eq!(fit(&table, &key), Some(Fit::Opens(Some(Algorithm::Cbc))));
+    fn whatever_is_known_of_a_page_tells_a_right_key_from_a_wrong_one() {
+        let mut infimum = [0_u8; 80];
+        infimum[61..69].copy_from_slice(page::INFIMUM);
+        let mut redundant = [0_u8; 80];
+        redundant[63..71].copy_from_slice(page::INFIMUM);
+        let mut space_id = [0_u8; 16];
+        space_id[11] = 5;
+        let mut zlib = [9_u8; 16];
+        zlib[..2].copy_from_slice(&[0x78, 0x5e]);
+        for algorithm in [Algorithm::Cbc, Algorithm::Ctr] {
+            for (known, text, layout) in [
+                (Known::SpaceId, &space_id[..], Layout::FullCrc32),
+                (Known::Zlib, &zlib[..], Layout::FullCrc32),
+                (Known::Zlib, &zlib[..], Layout::MariaDb),
+                (Known::Infimum, &infimum[..], Layout::MariaDb),
+                (Known::Infimum, &redundant[..], Layout::MariaDb),
+            ] {
+                let pages: Vec<Ciphertext> = (3..6).map(|nr| page_of(algorithm, nr, known, text)).collect();
+                let table = |pages| space("d/c.ibd", header(layout, mariadb_block(1, [7; 16])), pages);
+                let right = keys(&format!("1;{KEY_1}"));
+                let opens = Some(Fit::Opens(Some(algorithm)));
+                assert_eq!(fit(&table(pages.clone()), &right), opens, "{known:?}");
+                let wrong = keys(&format!("1;{}", "ab".repeat(32)));
+                assert_eq!(fit(&table(pages.clone()), &wrong), Some(Fit::Wrong), "{known:?}");
+                // Two bytes of one page are no proof.
+                let one = fit(&table(pages[..1].to_vec()), &right);
+                assert_eq!(matches!(one, Some(Fit::CannotTell(_))), known == Known::Zlib, "{one:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_of_aria_is_told_by_the_checksum_of_its_clear_text() {
+        let right = keys(&format!("1;{KEY_1}"));
+        let own = own_key(right.get("1").unwrap(), &[7; 16]).unwrap();
+        let clear: Vec<u8> = (0..8172_u32).map(|at| (at % 251) as u8).collect();
+        let mut page = aria::Ciphertext { number: 2, lsn: 77, head: vec![1; 16], text: vec![], checksum: 0 };
+        for algorithm in [Algorithm::Cbc, Algorithm::Ctr] {
+            page.text = encrypted(&own, &start(9, 2, 77), &clear, algorithm);
+            // CRC-32 as zlib has it, of another implementation than the one that is tried.
+            page.checksum = crc_of(2, &[&page.head[..], &clear].concat());
+            let crypt = aria::Crypt { space: 9, iv: [7; 16] };
+            let need = AriaNeed { path: "d/a.MAI".into(), trial: Some((crypt, page.clone())) };
+            assert_eq!(fit_aria(&need, &right), Fit::Opens(Some(algorithm)));
+            assert_eq!(fit_aria(&need, &keys(&format!("1;{}", "ab".repeat(32)))), Fit::Doubt);
+            assert_eq!(fit_aria(&need, &keys(&format!("2;{KEY_1}"))), Fit::NoKey);
+            let none = AriaNeed { trial: None, ..need };
+            assert!(matches!(fit_aria(&none, &right), Fit::CannotTell(_)));
+        }
+    }
+
+    fn crc_of(start: u32, bytes: &[u8]) -> u32 {
+        let table: Vec<u32> = (0..256_u32)
+            .map(|byte| {
+                (0..8).fold(byte, |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 })
+            })
+            .collect();
+        !bytes.iter().fold(!start, |crc, byte| table[(crc as u8 ^ byte) as usize] ^ crc >> 8)
+    }
+
+    #[test]
+    fn a_binary_log_is_told_by_where_its_first_event_ends() {
+        let right = keys(&format!("1;{KEY_1}"));
+        let mut clear = [3_u8; 16];
+        clear[binlog::END_IN_TEXT..binlog::END_IN_TEXT + 4].copy_from_slice(&331_u32.to_le_bytes());
+        for algorithm in [Algorithm::Cbc, Algorithm::Ctr] {
+            let start = encrypted(right.get("1").unwrap(), &[4; 16], &clear, algorithm).try_into().unwrap();
+            let trial = Some(binlog::Ciphertext { iv: [4; 16], start, end: 331 });
+            let log = binlog::Binlog::MariaDbEncrypted { key_version: 1 };
+            let need = LogNeed { path: "binlog.000001".into(), log, trial };
+            assert_eq!(fit_log(&need, &right), Some(Fit::Opens(Some(algorithm))));
+            assert_eq!(fit_log(&need, &keys(&format!("1;{}", "ab".repeat(32)))), Some(Fit::Wrong));
+            assert_eq!(fit_log(&need, &keys(&format!("2;{KEY_1}"))), Some(Fit::NoKey));
+            let relay = LogNeed { trial: None, ..need };
+            assert!(matches!(fit_log(&relay, &right), Some(Fit::CannotTell(_))));
+        }
     }
 
     #[test]
@@ -295,6 +510,10 @@ pub(crate) mod tests {
         decrypted.encrypted = 0;
         decrypted.header.crypt =
             Some(Crypt::MariaDb { scheme: 0, key_id: 1, min_key_version: 0, wish: Wish::No, iv: [0; 16] });
-        assert_eq!(key_name(&decrypted), None);
+        assert_eq!((key_name(&decrypted), is_nameless(&decrypted)), (None, false));
+        // Its page 0 is of before, or damaged.
+        decrypted.header.crypt = None;
+        decrypted.encrypted = 3;
+        assert_eq!((key_name(&decrypted), is_nameless(&decrypted)), (None, true));
     }
 }

@@ -17,6 +17,7 @@ use site::{Cluster, OpsError};
 use zeroize::Zeroizing;
 
 use crate::attempt::Algorithm;
+use crate::groups;
 use crate::judge::{self, CopyLook, FileLook, FileState, KeyOptions, Seen};
 use crate::log;
 use crate::material::{self, Keys, NoKeys};
@@ -138,15 +139,69 @@ fn loaded(effective: &Effective) -> String {
     all.concat().join(";")
 }
 
+/// Without keys a server with one of these does not start, or does not do what it says.
+const DEMANDS: &[&str] = &[
+    "encrypt_binlog",
+    "innodb_encrypt_log",
+    "innodb_encrypt_tables",
+    "innodb_encrypt_temporary_tables",
+    "encrypt_tmp_files",
+    "aria_encrypt_tables",
+    // MySQL.
+    "binlog_encryption",
+    "innodb_redo_log_encrypt",
+    "innodb_undo_log_encrypt",
+    "default_table_encryption",
+];
+/// Where these are set to another directory, files that may need a key lie in there.
+const ELSEWHERE: &[&str] =
+    &["innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_undo_directory", "innodb_directories"];
+
 fn options(effective: &Effective) -> KeyOptions {
     let algorithm = value(effective, "file_key_management_encryption_algorithm");
+    let loaded = loaded(effective);
+    let demand = |key: &&str| {
+        let setting = effective.effective(key)?;
+        let says = setting.value.clone().unwrap_or_else(|| "ON".into());
+        // innodb_encrypt_tables has three values.
+        let is_on = setting.is_on() || says.eq_ignore_ascii_case("force") || says == "2";
+        is_on.then(|| format!("{key}={says}"))
+    };
     KeyOptions {
-        loads_plugin: loaded(effective).contains("file_key_management"),
+        loads_plugin: loaded.contains("file_key_management"),
         names_key_file: value(effective, "file_key_management_filename").is_some(),
         algorithm: match algorithm {
             Some(text) if text.eq_ignore_ascii_case("aes_ctr") => Algorithm::Ctr,
             _ => Algorithm::Cbc,
         },
+        loads_other: OTHER_PLUGINS.iter().any(|plugin| loaded.contains(plugin)),
+        demands: DEMANDS.iter().filter_map(demand).collect(),
+    }
+}
+
+/// Files outside of the data directory that may need a key: logs are read, and of others it is said that they were not.
+pub(crate) fn elsewhere(effective: &Effective, datadir: &Path, needs: &mut Needs) {
+    for key in ["log_bin", "relay_log"] {
+        let Some(base) = value(effective, key).map(|base| datadir.join(base)) else { continue };
+        let (Some(dir), Some(stem)) = (base.parent(), base.file_stem()) else { continue };
+        // What is not there holds nothing.
+        let Ok(dir) = dir.canonicalize() else { continue };
+        if !dir.starts_with(&needs.root) {
+            needs.add_logs(&dir.join(stem));
+        }
+    }
+    for key in ELSEWHERE {
+        let Some(text) = value(effective, key) else { continue };
+        for dir in text.split(';').map(|dir| datadir.join(dir.trim())) {
+            if !dir.canonicalize().is_ok_and(|dir| dir.starts_with(&needs.root)) {
+                needs
+                    .unread
+                    .push((dir.display().to_string(), format!("{key} names it, and it was not read")));
+            }
+        }
+    }
+    if let Some(text) = value(effective, "innodb_data_file_path").filter(|text| text.contains('/')) {
+        needs.unread.push((text, "innodb_data_file_path names files elsewhere, which were not read".into()));
     }
 }
 
@@ -177,13 +232,10 @@ fn diagnose(
     effective: Option<&Effective>,
     escrow: Option<Result<Vec<EscrowCopy>, String>>,
 ) -> Result<DiagnoseReport, OpsError> {
-    let needs = disk::needs(&places.datadir).map_err(|error| cannot_look(&places.datadir, &error))?;
+    let mut needs = disk::needs(&places.datadir).map_err(|error| cannot_look(&places.datadir, &error))?;
     let mut unknown = Vec::new();
     if let Some(effective) = effective {
-        let loaded = loaded(effective);
-        for plugin in OTHER_PLUGINS.iter().filter(|plugin| loaded.contains(**plugin)) {
-            unknown.push(format!("the keys of {plugin}: they come from a key server, which was not asked"));
-        }
+        elsewhere(effective, &places.datadir, &mut needs);
     }
     let owner = fs::metadata(&needs.root).ok().map(|facts| (facts.uid(), facts.gid()));
     let key_file = places.key_file.as_deref().map(|path| read(path, owner));
@@ -363,7 +415,7 @@ fn copy(
         Some(set.file(file).is_some_and(|kept| kept.bytes.expose_secret() == there))
     };
     let keys = Keys::of_set(&set);
-    let (files_opened, files_tried) = judge::opened_by(needs, &keys);
+    let tried = groups::opened_by(needs, &keys);
     let is_same_key_file = is_same(providers::rest::keys::KEY_FILE, key_file);
     let is_same_pass_file = is_same(providers::rest::keys::PASS_FILE, pass_file);
     let row = DiagnoseCopyRow {
@@ -373,8 +425,8 @@ fn copy(
         key_ids: set.keys.iter().map(|key| key.id).collect(),
         is_same_key_file,
         is_same_pass_file,
-        files_opened,
-        files_tried,
+        files_opened: tried.opened,
+        files_tried: tried.tried,
     };
     (row, Some(CopyLook { name, keys, is_same_key_file, is_same_pass_file }))
 }

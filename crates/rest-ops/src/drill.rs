@@ -4,7 +4,8 @@
 //! The copy lies in a directory of its own, and its server listens on a unix socket in there and nowhere else. A shell holds both: when
 //! sealion ends, however it ends, the shell's standard input ends, and it kills the server and removes the directory.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -15,25 +16,30 @@ use std::time::{Duration, Instant};
 use disk::{Family, Kind, Needs};
 use escrow::KeySet;
 use host::ReadHost;
-use net::{Client, ConnectOptions, Endpoint, ExposeSecret};
+use net::{Client, ConnectOptions, Endpoint, ExposeSecret, NetError};
 use nix::fcntl::{Flock, FlockArg};
 use providers::rest::keys::{KEY_FILE, PASS_FILE};
-use server::at_rest::{TableName, file_stem};
+use server::at_rest::TableName;
 use server::options::Effective;
 use server::{NodeError, NodeSpec, ReadNode};
 use site::{Cluster, OpsError};
 
+use crate::attempt::{self, Fit};
 use crate::diagnose;
-use crate::judge;
-use crate::keys::chosen;
+use crate::groups::{self, Tried};
+use crate::keys::{Asker, chosen};
+use crate::log::{self, LogKind};
 use crate::material::Keys;
 
 const NAME: &str = "sealion-drill-";
 const LOCK: &str = "lock";
+/// Made when the server has ended.
+const ENDED: &str = "ended";
 /// Recovery of a large redo log takes minutes.
 const START_S_MAX: u64 = 1800;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 const LOG_LINES: usize = 12;
+const LINKS_NAMED_MAX: usize = 5;
 /// Beside the data: logs of the copy's server, and what it makes anew at its start.
 const SPARE_BYTES: u64 = 256 << 20;
 /// Of the node's options, those without which its files do not open or its program does not run.
@@ -66,13 +72,17 @@ pub enum Source {
 pub struct Drilled {
     pub entry: String,
     pub source: Source,
-    /// Tables of which a row was read.
+    /// What its keys open of the copy, before a server had it.
+    pub opens: Tried,
+    /// Tables of which a row was read; of one in partitions, one of each that has rows.
     pub with_rows: Vec<String>,
     /// Those that have none: they were opened.
     pub empty: Vec<String>,
     /// What could not be read, with the server's words.
     pub failed: Vec<String>,
-    /// Encrypted files of which no table could be named.
+    /// What was not read and is no matter of keys, with the reason: tables whose files are not there, or were given up.
+    pub not_read: Vec<String>,
+    /// Encrypted files that are of no table of this server, and on which no key could be tried.
     pub unnamed: Vec<String>,
     /// Left by a drill that was killed with its shell, and removed now.
     pub swept: Vec<PathBuf>,
@@ -93,21 +103,23 @@ pub fn drill(
     let spec = diagnose::spec_of(cluster, name)?;
     let passphrase = cluster.passphrase(passphrase)?;
     let mut node = cluster.live_node(spec);
-    let cannot = |why: String, next: &str| {
-        OpsError::cannot_look(format!("the keys of {name} are not tried"), why, next)
-    };
+    let not = format!("the keys of {name} are not tried");
+    let cannot = |why: String, next: &str| OpsError::cannot_look(not.clone(), why, next);
     let effective = node.effective().map_err(|error| cannot(error.to_string(), "check its option files"))?;
     let value = |key: &str| effective.effective(key).and_then(|one| one.value.clone());
     let datadir = value("datadir").map_or_else(|| "/var/lib/mysql".into(), PathBuf::from);
-    let needs = disk::needs(&datadir)
+    let mut needs = disk::needs(&datadir)
         .map_err(|error| cannot(error.to_string(), "run it as root: data files are copied"))?;
+    diagnose::elsewhere(&effective, &datadir, &mut needs);
     if needs.family != Some(Family::MariaDb) {
         return Err(cannot(
             "its files are not known to be MariaDB's".into(),
             "the escrow has keys of MariaDB only",
         ));
     }
-    let (entry, set) = chosen(cluster, &passphrase, entry, &needs, name)?;
+    let chosen =
+        chosen(cluster, &passphrase, entry, &needs, &Asker { not: &not, verb: "drill", node: name })?;
+    let (entry, set) = (chosen.entry, chosen.set);
     let program = |name: &str| site::machine::program(name);
     let mariadbd = program("mariadbd").or_else(|| program("mysqld"));
     let mariadbd = mariadbd.ok_or_else(|| {
@@ -142,7 +154,27 @@ pub fn drill(
             "start it, and it is copied by mariadb-backup",
         ));
     }
+    let mut outside = linked_below(&datadir);
+    outside.extend(value("innodb_data_file_path").filter(|path| path.contains('/')));
+    if !outside.is_empty() {
+        return Err(cannot(
+            format!(
+                "files of its tables lie outside of {}, and the second server would open these very files: {}",
+                datadir.display(),
+                model::link::some_of(&outside, LINKS_NAMED_MAX)
+            ),
+            "sealion diagnose tries the keys on them; a restored backup on another machine can be drilled",
+        ));
+    }
     let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
+    if let (Ok(within), true) = (parent.canonicalize(), source == Source::Files)
+        && within.starts_with(&needs.root)
+    {
+        return Err(cannot(
+            format!("{} is in the data directory, which would be copied into itself", parent.display()),
+            "name another directory with --dir",
+        ));
+    }
     let swept = sweep(&parent);
     let free = host::Local
         .free_bytes(&parent)
@@ -167,67 +199,145 @@ pub fn drill(
         copy_below(&datadir, &place.data()).map_err(io)?;
     }
     say("opening the copy with the keys of the escrow".into());
-    let mut drilled =
-        Drilled { entry, source, with_rows: vec![], empty: vec![], failed: vec![], unnamed: vec![], swept };
     let copied =
         disk::needs(&place.data()).map_err(|error| cannot(error.to_string(), "this is a fault of ours"))?;
+    let keys = Keys::of_set(&set);
+    let opens = groups::opened_by(&copied, &keys);
+    let mut drilled = Drilled {
+        entry,
+        source,
+        opens,
+        with_rows: vec![],
+        empty: vec![],
+        failed: vec![],
+        not_read: vec![],
+        unnamed: vec![],
+        swept,
+    };
     let mut server = place.start(&mariadbd).map_err(io)?;
     match place.session(&mut server) {
-        Ok(mut session) => read(&mut session, &copied, &mut drilled),
-        Err(why) => drilled.failed.push(format!("the copy does not open with these keys: {why}")),
+        Ok(mut session) => read(&mut session, &copied, &keys, &mut drilled),
+        Err(why) if place.blames_keys() || opens.opened < opens.tried => {
+            drilled.failed.push(format!("the copy does not open with these keys: {why}"));
+        }
+        Err(why) => {
+            return Err(cannot(
+                format!("the second server did not come up, and does not blame keys: {why}"),
+                "make mariadbd run here (PATH, libraries, memory), then the same command",
+            ));
+        }
     }
-    let (opened, tried) = judge::opened_by(&copied, &Keys::of_set(&set));
-    if opened < tried {
-        drilled.failed.push(format!("{} of {tried} files do not decrypt with these keys", tried - opened));
+    if opens.opened < opens.tried {
+        let closed = opens.tried - opens.opened;
+        drilled.failed.push(format!("{closed} of {} files do not decrypt with these keys", opens.tried));
+    }
+    if opens.doubtful > 0 {
+        drilled.failed.push(format!(
+            "{} tables of Aria do not decrypt with these keys, or the pages that were tried are damaged",
+            opens.doubtful
+        ));
     }
     Ok(drilled)
 }
 
-/// One row of each table that is encrypted.
-fn read(session: &mut Client, copied: &Needs, drilled: &mut Drilled) {
-    let mut tables: BTreeSet<TableName> = BTreeSet::new();
-    let listed = match server::at_rest::at_rest(session) {
-        Ok(listed) => listed,
-        Err(error) => {
-            drilled.failed.push(format!("the tables cannot be listed: {error}"));
-            return;
-        }
+/// Its rows are encrypted by the keys, or nobody knows whether they are.
+const ENGINES: &[&str] = &["InnoDB", "Aria"];
+/// A table that is not there to be read, whatever the keys: it does not exist, its engine is not there, its files were given up
+/// (`DISCARD TABLESPACE`), its files are gone.
+const NOT_OF_KEYS: &[u16] = &[1146, 1286, 1814, 1932];
+
+/// One row of each table that can be encrypted. The server names them: what is in a file's name is not always told.
+fn read(session: &mut Client, copied: &Needs, keys: &Keys, drilled: &mut Drilled) {
+    let tables = "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE FROM information_schema.TABLES WHERE TABLE_TYPE NOT IN ('VIEW', 'SYSTEM VIEW') AND \
+                  TABLE_SCHEMA NOT IN ('information_schema', 'performance_schema')";
+    let parts = "SELECT TABLE_SCHEMA, TABLE_NAME, IFNULL(SUBPARTITION_NAME, PARTITION_NAME) FROM information_schema.PARTITIONS WHERE \
+                 PARTITION_NAME IS NOT NULL";
+    let name = |schema: Option<Cow<'_, str>>, table: Option<Cow<'_, str>>| {
+        Some(TableName { schema: schema?.into_owned(), table: table?.into_owned() })
     };
-    let by_stem = listed.by_file_stem();
-    let is_encrypted = |space: &&disk::SpaceNeed| crate::attempt::key_name(space).is_some();
-    for space in copied.spaces.iter().filter(is_encrypted).filter(|space| space.kind == Kind::Table) {
-        let file = space.path.rsplit('/').next().unwrap_or_default();
-        match file_stem(&space.path).and_then(|stem| by_stem.get(stem.as_str()).copied()) {
-            Some(table) => {
-                tables.insert(table.name.clone());
-            }
-            // Of a full-text index, which goes with its table.
-            None if file.starts_with("FTS_") => {}
-            None => drilled.unnamed.push(space.path.clone()),
-        }
-    }
-    // Aria's files tell no key; its tables are read all the same.
-    let aria = "SELECT TABLE_SCHEMA AS s, TABLE_NAME AS t FROM information_schema.TABLES WHERE ENGINE = 'Aria' AND \
-                TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('information_schema', 'performance_schema', 'sys')";
-    match session.query(aria) {
+    let mut all: BTreeMap<TableName, Vec<String>> = BTreeMap::new();
+    match session.query(tables) {
         Ok(rows) => {
             for row in rows.iter() {
-                if let (Some(schema), Some(table)) = (row.at(0), row.at(1)) {
-                    tables.insert(TableName { schema: schema.into_owned(), table: table.into_owned() });
+                let engine = row.at(2);
+                let may_be = engine.as_deref().is_none_or(|engine| ENGINES.contains(&engine));
+                if let (Some(table), true) = (name(row.at(0), row.at(1)), may_be) {
+                    all.insert(table, vec![]);
                 }
             }
         }
-        Err(error) => drilled.failed.push(format!("the tables of Aria cannot be listed: {error}")),
+        Err(error) => drilled.failed.push(format!("the tables cannot be listed: {error}")),
     }
-    let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
-    for table in tables {
-        let sql = format!("SELECT * FROM {}.{} LIMIT 1", quoted(&table.schema), quoted(&table.table));
-        match session.query(&sql) {
-            Ok(rows) if rows.iter().next().is_some() => drilled.with_rows.push(table.to_string()),
-            Ok(_) => drilled.empty.push(table.to_string()),
+    match session.query(parts) {
+        Ok(rows) => {
+            for row in rows.iter() {
+                let parts = name(row.at(0), row.at(1)).and_then(|table| all.get_mut(&table));
+                if let (Some(parts), Some(part)) = (parts, row.at(2)) {
+                    parts.push(part.into_owned());
+                }
+            }
+        }
+        Err(error) => drilled.failed.push(format!("the partitions cannot be listed: {error}")),
+    }
+    for (table, parts) in &all {
+        match has_row(session, table, parts) {
+            Ok(true) => drilled.with_rows.push(table.to_string()),
+            Ok(false) => drilled.empty.push(table.to_string()),
+            Err(NetError::Refused { code, message, .. }) => {
+                let line = format!("{table}: {message} (error {code})");
+                let list =
+                    if NOT_OF_KEYS.contains(&code) { &mut drilled.not_read } else { &mut drilled.failed };
+                list.push(line);
+            }
             Err(error) => drilled.failed.push(format!("{table}: {error}")),
         }
     }
+    // It has opened all of its tables by now.
+    let known: BTreeSet<u32> =
+        match session.query("SELECT SPACE FROM information_schema.INNODB_SYS_TABLESPACES") {
+            Ok(rows) => rows.iter().filter_map(|row| row.at(0)?.parse().ok()).collect(),
+            Err(_) => BTreeSet::new(),
+        };
+    for space in copied
+        .spaces
+        .iter()
+        .filter(|space| space.kind == Kind::Table && !known.contains(&space.header.space_id))
+    {
+        match attempt::fit(space, keys) {
+            None | Some(Fit::Opens(_)) => {}
+            Some(_) => drilled.unnamed.push(space.path.clone()),
+        }
+    }
+}
+
+fn has_row(session: &mut Client, table: &TableName, parts: &[String]) -> Result<bool, NetError> {
+    let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
+    let from = format!("SELECT * FROM {}.{}", quoted(&table.schema), quoted(&table.table));
+    let mut statements: Vec<String> =
+        parts.iter().map(|part| format!("{from} PARTITION ({}) LIMIT 1", quoted(part))).collect();
+    if statements.is_empty() {
+        statements.push(format!("{from} LIMIT 1"));
+    }
+    let mut has_row = false;
+    for sql in statements {
+        has_row |= session.query(&sql)?.iter().next().is_some();
+    }
+    Ok(has_row)
+}
+
+/// What leads out of the data directory: links, and the `.isl` of a table with `DATA DIRECTORY`.
+fn linked_below(dir: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_isl = path.extension().is_some_and(|ending| ending == "isl");
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => found.extend(linked_below(&path)),
+            Ok(kind) if kind.is_symlink() || is_isl => found.push(path.display().to_string()),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Directories of drills that nobody holds any more are removed; those of others, and those that are held, are left.
@@ -277,14 +387,28 @@ impl Drop for Held {
 /// It reads to the end of its standard input, which comes when sealion ends. What it starts has another one.
 ///
 /// A signal that a terminal sends to all of its programs must not end it before that.
+///
+/// Whoever waits for the server learns from the file `ended` that it waits for nobody, whatever the log says or does not say.
 const HOLD: &str = r#"trap '' INT TERM HUP QUIT
 dir=$1; shift
 "$@" </dev/null >"$dir/log" 2>&1 &
 server=$!
+(while kill -0 "$server" 2>/dev/null; do sleep 1; done; : >"$dir/ended") </dev/null >/dev/null 2>&1 &
+watch=$!
 cat >/dev/null
-kill -9 "$server" 2>/dev/null
+kill -9 "$watch" "$server" 2>/dev/null
 wait "$server" 2>/dev/null
 rm -rf -- "$dir""#;
+
+impl Drilled {
+    /// Every table was read.
+    pub fn is_proven(&self) -> bool {
+        self.failed.is_empty()
+            && self.not_read.is_empty()
+            && self.unnamed.is_empty()
+            && self.with_rows.len() + self.empty.len() > 0
+    }
+}
 
 impl Place {
     fn new(parent: &Path) -> io::Result<Self> {
@@ -397,12 +521,23 @@ impl Place {
         }
     }
 
-    fn end_of(&self, name: &str) -> String {
+    fn lines_of(&self, name: &str) -> Vec<String> {
         let text = fs::read(self.dir.join(name)).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let lines: Vec<&str> =
-            text.lines().filter(|line| line.to_ascii_lowercase().contains("error")).collect();
+        String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
+    }
+
+    /// Its last errors, or its last lines where none calls itself one.
+    fn end_of(&self, name: &str) -> String {
+        let lines = self.lines_of(name);
+        let errors: Vec<String> =
+            lines.iter().filter(|line| line.to_ascii_lowercase().contains("error")).cloned().collect();
+        let lines = if errors.is_empty() { lines } else { errors };
         lines.get(lines.len().saturating_sub(LOG_LINES)..).unwrap_or_default().join("; ")
+    }
+
+    /// Whether the server's log speaks of keys, or of what another key makes of a file.
+    fn blames_keys(&self) -> bool {
+        log::signs(&self.lines_of("log")).iter().any(|sign| sign.kind != LogKind::HarmfulAdvice)
     }
 
     fn start(&self, mariadbd: &Path) -> io::Result<Held> {
@@ -435,12 +570,9 @@ impl Place {
         }
     }
 
-    /// The shell waits for us even when its server has ended; the log tells.
+    /// The shell waits for us even when its server has ended.
     fn has_given_up(&self, server: &mut Held) -> bool {
-        let has_ended = !matches!(server.shell.try_wait(), Ok(None));
-        has_ended
-            || fs::read(self.dir.join("log"))
-                .is_ok_and(|log| String::from_utf8_lossy(&log).contains("[ERROR] Aborting"))
+        !matches!(server.shell.try_wait(), Ok(None)) || self.dir.join(ENDED).exists()
     }
 }
 

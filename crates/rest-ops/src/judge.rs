@@ -1,13 +1,12 @@
 //! From what was seen to what is wrong. No I/O: everything comes as an argument, and "cannot tell" is one of the answers.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use disk::{Family, Needs};
-use formats::innodb::redo::Redo;
 use report::shape::{DiagnoseKeyRow, DiagnoseProblemRow};
 
-use crate::attempt::{self, Algorithm, Fit};
+use crate::attempt::{self, Algorithm, Fit, SYSTEM_KEY};
+use crate::groups::{self, EXAMPLES_MAX, Group, opened_by};
 use crate::log::{LogKind, LogSign};
 use crate::material::{Keys, NoKeys};
 
@@ -34,6 +33,17 @@ pub struct KeyOptions {
     pub loads_plugin: bool,
     pub names_key_file: bool,
     pub algorithm: Algorithm,
+    /// Another plugin gives keys, of which nothing is known here.
+    pub loads_other: bool,
+    /// What the server cannot do without keys, as `option=value`.
+    pub demands: Vec<String>,
+}
+
+impl KeyOptions {
+    /// It has to have keys, whatever its files hold.
+    fn needs_keys(&self) -> bool {
+        self.loads_plugin || self.loads_other || !self.demands.is_empty()
+    }
 }
 
 /// A copy in the escrow that opens, as far as it matters here.
@@ -98,96 +108,6 @@ const FORBIDDEN: &[&str] = &[
     "new keys in place of the old ones: a new key opens nothing that was encrypted before",
     "switching encryption options off (innodb_encrypt_log, innodb_encrypt_tables, the plugin or component): the files stay encrypted",
 ];
-const EXAMPLES_MAX: usize = 5;
-const MARIADB_REDO: &str = "a key is not tried on a redo log; its tablespaces tell";
-
-/// How many files of the directory these keys open, of those on which a key can be tried.
-pub fn opened_by(needs: &Needs, keys: &Keys) -> (u64, u64) {
-    let (mut opened, mut tried) = (0, 0);
-    for space in &needs.spaces {
-        match attempt::fit(space, keys) {
-            Some(Fit::Opens(_)) => (opened, tried) = (opened + 1, tried + 1),
-            Some(Fit::Wrong | Fit::NoKey) => tried += 1,
-            Some(Fit::CannotTell(_)) | None => {}
-        }
-    }
-    (opened, tried)
-}
-
-/// Files that need one key and fare alike with it.
-#[derive(Debug)]
-struct Group {
-    name: String,
-    fit: Option<Fit>,
-    files: Vec<String>,
-    versions: BTreeSet<u32>,
-    has_encrypted: bool,
-}
-
-impl Group {
-    fn result(&self) -> &'static str {
-        match self.fit {
-            Some(Fit::Opens(_)) => "opens",
-            Some(Fit::Wrong) => "wrong",
-            Some(Fit::NoKey) => "absent",
-            Some(Fit::CannotTell(_)) | None => "not_tried",
-        }
-    }
-
-    fn row(&self) -> DiagnoseKeyRow {
-        DiagnoseKeyRow {
-            name: self.name.clone(),
-            versions: self.versions.iter().copied().collect(),
-            result: self.result().into(),
-            files: self.files.len() as u64,
-            examples: self.files.iter().take(EXAMPLES_MAX).cloned().collect(),
-            why: match &self.fit {
-                Some(Fit::CannotTell(why)) => Some(why.clone()),
-                None => Some("there are no keys to try".into()),
-                _ => None,
-            },
-        }
-    }
-}
-
-fn groups(needs: &Needs, keys: Option<&Keys>) -> Vec<Group> {
-    let mut groups: BTreeMap<(String, String), Group> = BTreeMap::new();
-    let mut add =
-        |name: String, fit: Option<Fit>, file: &str, versions: &BTreeSet<u32>, has_encrypted: bool| {
-            let group = groups.entry((name.clone(), format!("{fit:?}"))).or_insert_with(|| Group {
-                name,
-                fit,
-                files: vec![],
-                versions: BTreeSet::new(),
-                has_encrypted: false,
-            });
-            group.files.push(file.to_owned());
-            group.versions.extend(versions);
-            group.has_encrypted |= has_encrypted;
-        };
-    for space in &needs.spaces {
-        if let Some(name) = attempt::key_name(space) {
-            let fit = keys.and_then(|keys| attempt::fit(space, keys));
-            add(name, fit, &space.path, &space.key_versions, space.encrypted > 0);
-        }
-    }
-    for redo in &needs.redo {
-        let (name, versions) = match &redo.redo {
-            Redo::MariaDb { key: Some(key), .. } => (key.id.to_string(), BTreeSet::from([key.version])),
-            Redo::MySql { master_key_id: Some(id), .. } => match &needs.server_uuid {
-                Some(uuid) => (format!("INNODBKey-{uuid}-{id}"), BTreeSet::new()),
-                None => continue,
-            },
-            _ => continue,
-        };
-        let fit = keys.map(|keys| match keys.get(&name) {
-            None => Fit::NoKey,
-            Some(_) => Fit::CannotTell(MARIADB_REDO.into()),
-        });
-        add(name, fit, &redo.path, &versions, true);
-    }
-    groups.into_values().collect()
-}
 
 fn some_of(files: &[String]) -> String {
     let named = files.iter().take(EXAMPLES_MAX).cloned().collect::<Vec<_>>().join(", ");
@@ -197,19 +117,44 @@ fn some_of(files: &[String]) -> String {
     }
 }
 
-/// What helps: the copy of the escrow that opens the most, if it opens all that can be tried.
+/// What helps: the copy of the escrow that opens all that can be tried; where nothing can be, the only one that has the needed ids.
 struct Remedy<'a> {
     node: Option<&'a str>,
     copy: Option<&'a str>,
+    /// Its keys were seen to open something.
+    is_tried: bool,
+    has_encrypted: bool,
     key_file: Option<&'a Path>,
     has_copies: bool,
 }
 
-impl Remedy<'_> {
+impl<'a> Remedy<'a> {
+    fn of(seen: &'a Seen<'_>, has_encrypted: bool) -> Self {
+        let tried: Vec<_> =
+            seen.copies.iter().map(|copy| (copy.name.as_str(), opened_by(seen.needs, &copy.keys))).collect();
+        let fitting = tried.iter().rfind(|(_, tried)| tried.fits()).map(|(name, _)| *name);
+        let only = match tried.as_slice() {
+            [(name, tried)] if tried.is_untold() => Some(*name),
+            _ => None,
+        };
+        Self {
+            node: seen.node,
+            copy: fitting.or(only),
+            is_tried: fitting.is_some(),
+            has_encrypted,
+            key_file: seen.key_file.as_ref().map(|file| file.path.as_path()),
+            has_copies: !seen.copies.is_empty(),
+        }
+    }
+
     fn lost(&self) -> String {
         match self.copy {
-            Some(copy) => format!(
+            _ if !self.has_encrypted => "nothing of the data files is lost: none that was read is encrypted".into(),
+            Some(copy) if self.is_tried => format!(
                 "nothing is lost: the keys in the copy {copy} of the escrow open these files; the files themselves are whole as far as was read"
+            ),
+            Some(copy) => format!(
+                "nothing of the files is lost; whether the keys in the copy {copy} are theirs cannot be tried on them, and it is the only one in the escrow"
             ),
             None => "nothing of the files is lost; their rows cannot be read until the right keys are found, and are lost if no copy of these exists".into(),
         }
@@ -223,7 +168,13 @@ impl Remedy<'_> {
             }
             (None, _) => {
                 let place = self.key_file.map_or("the key file".into(), |path| path.display().to_string());
-                let seen = if self.has_copies { "no copy in the escrow opens these files; " } else { "" };
+                let seen = match (self.has_copies, self.has_encrypted) {
+                    (false, _) => "",
+                    (true, true) => "no copy in the escrow is known to open these files; ",
+                    (true, false) => {
+                        "the escrow has several copies, and nothing tells which is right (sealion keys list); "
+                    }
+                };
                 format!(
                     "{seen}look for {place} in backups of this machine and on the other servers of the cluster, and try what you find: sealion \
                      diagnose --datadir DIR --key-file FOUND"
@@ -237,10 +188,15 @@ impl Remedy<'_> {
 pub fn judge(seen: &Seen<'_>) -> Diagnosis {
     let is_mysql = seen.needs.family == Some(Family::MySql);
     let opened = seen.keys.and_then(|keys| keys.as_ref().ok());
-    let groups = groups(seen.needs, opened);
+    let others: Vec<&Keys> = seen.copies.iter().map(|copy| &copy.keys).collect();
+    let groups = groups::groups(seen.needs, opened, &others);
     let (mut notes, mut unknown) = (Vec::new(), Vec::new());
     for (path, why) in &seen.needs.unread {
         unknown.push(format!("{path}: {why}"));
+    }
+    unknown.extend(groups::nameless(seen.needs));
+    if seen.options.as_ref().is_some_and(|options| options.loads_other) {
+        unknown.push("the keys of another plugin than file_key_management: they come from a key server, which was not asked".into());
     }
     for space in seen.needs.spaces.iter().filter(|space| space.damaged > 0) {
         notes.push(format!(
@@ -252,26 +208,27 @@ pub fn judge(seen: &Seen<'_>) -> Diagnosis {
             space.first_damaged.unwrap_or(0)
         ));
     }
-    let mut best = seen.copies.iter().filter_map(|copy| {
-        let (opened, tried) = opened_by(seen.needs, &copy.keys);
-        (opened > 0 && opened == tried).then_some(copy.name.as_str())
-    });
-    let remedy = Remedy {
-        node: seen.node,
-        copy: best.next_back(),
-        key_file: seen.key_file.as_ref().map(|file| file.path.as_path()),
-        has_copies: !seen.copies.is_empty(),
-    };
+    let remedy = Remedy::of(seen, !groups.is_empty());
     let keys = groups.iter().map(Group::row).collect();
-    if groups.is_empty() {
-        notes.push("no file that was read is encrypted, so no key is needed".into());
-        let verdict = if unknown.is_empty() { Verdict::NoKeyProblem } else { Verdict::Unknown };
-        return Diagnosis { verdict, problems: vec![], keys, forbidden: vec![], notes, unknown };
-    }
     let mut found = Found { remedy: &remedy, problems: vec![] };
-    of_files(seen, is_mysql, &mut found, &mut unknown);
-    of_keys(seen, is_mysql, &groups, opened, &mut found, &mut unknown);
-    if found.problems.is_empty() && opened.is_some() {
+    if groups.is_empty() {
+        notes.push("no file that was read is encrypted".into());
+    }
+    match &seen.options {
+        Some(options) if groups.is_empty() && !options.needs_keys() => {}
+        // Where binary logs lie, and what the server is told to encrypt, is in there.
+        None if groups.is_empty() => unknown.push(
+            "what the server's option files demand of keys: they were not read (name the node of an inventory)".into(),
+        ),
+        _ => {
+            of_files(seen, is_mysql, &mut found, &mut unknown);
+            of_keys(seen, is_mysql, &groups, opened, &mut found, &mut notes, &mut unknown);
+        }
+    }
+    if found.problems.is_empty() {
+        of_demands(seen, is_mysql, &mut found);
+    }
+    if found.problems.is_empty() && !groups.is_empty() && opened.is_some() {
         of_plugin(seen, is_mysql, &mut found, &mut notes);
     }
     let problems = found.problems;
@@ -280,7 +237,8 @@ pub fn judge(seen: &Seen<'_>) -> Diagnosis {
         (true, true) => Verdict::NoKeyProblem,
         (true, false) => Verdict::Unknown,
     };
-    let is_fine = verdict == Verdict::NoKeyProblem;
+    // Where nothing is encrypted, nothing of it destroys what keys would bring back.
+    let is_fine = verdict == Verdict::NoKeyProblem || (groups.is_empty() && seen.needs.unread.is_empty());
     let forbidden = FORBIDDEN.iter().filter(|_| !is_fine).map(|text| (*text).to_owned()).collect();
     Diagnosis { verdict, problems, keys, forbidden, notes, unknown }
 }
@@ -318,6 +276,10 @@ impl Found<'_> {
 fn of_files(seen: &Seen<'_>, is_mysql: bool, found: &mut Found<'_>, unknown: &mut Vec<String>) {
     let what = if is_mysql { "keyring file" } else { "key file" };
     let Some(key_file) = &seen.key_file else {
+        // What another plugin gives is said to be unknown by whoever has read the option files.
+        if seen.options.as_ref().is_some_and(|options| options.loads_other && !options.loads_plugin) {
+            return;
+        }
         unknown.push(format!("where the {what} is: neither an option file nor --key-file says"));
         return;
     };
@@ -398,6 +360,7 @@ fn of_keys(
     groups: &[Group],
     opened: Option<&Keys>,
     found: &mut Found<'_>,
+    notes: &mut Vec<String>,
     unknown: &mut Vec<String>,
 ) {
     let Some(keys) = opened else { return };
@@ -410,6 +373,14 @@ fn of_keys(
         );
         return;
     }
+    if !is_mysql && keys.get(SYSTEM_KEY).is_none() && groups.iter().all(|group| group.name != SYSTEM_KEY) {
+        let has = keys.names().collect::<Vec<_>>().join(", ");
+        found.add(
+            "key_missing",
+            "key 1 is missing, without which file_key_management does not start",
+            format!("the key file has {has}"),
+        );
+    }
     let has_older = |name: &str| {
         name.rsplit_once('-')
             .is_some_and(|(of, _)| keys.names().any(|one| one.starts_with(&format!("{of}-"))))
@@ -420,7 +391,7 @@ fn of_keys(
             Some(Fit::Wrong) => found.add(
                 "wrong_keys",
                 format!("key {} is another one than these files were encrypted with: {files}", group.name),
-                "pages that are whole by their checksum do not decrypt with it; so they are not damaged, whatever the server says",
+                "what is whole by its checksum, and would be known in the clear, does not decrypt with it; so it is not damaged, whatever the server says",
             ),
             Some(Fit::NoKey) if is_mysql && has_older(&group.name) => found.add(
                 "older_keys",
@@ -460,16 +431,61 @@ fn of_keys(
             }
             // Of a redo log, and of a file without an encrypted page, other files of the same key tell.
             Some(Fit::CannotTell(why)) if group.has_encrypted => {
-                let is_told = groups.iter().any(|one| {
-                    one.name == group.name && !matches!(one.fit, Some(Fit::CannotTell(_)) | None)
-                });
+                let is_told =
+                    groups.iter().any(|one| one.name == group.name && matches!(one.fit, Some(Fit::Opens(_) | Fit::Wrong | Fit::NoKey)));
                 if !is_told {
                     unknown.push(format!("whether key {} is right for {files}: {why}", group.name));
+                }
+            }
+            Some(Fit::Doubt) => {
+                if groups.iter().any(|one| one.name == group.name && matches!(one.fit, Some(Fit::Opens(_)))) {
+                    notes.push(format!(
+                        "{files}: a page does not decrypt to what its checksum says, and key {} opens other files: it is damaged, which is no matter of keys",
+                        group.name
+                    ));
+                } else {
+                    unknown.push(format!(
+                        "whether key {} is right for {files}: it does not open them, so it is another key, or the pages that were tried are damaged",
+                        group.name
+                    ));
                 }
             }
             Some(Fit::CannotTell(_) | Fit::Opens(None)) | None => {}
         }
     }
+}
+
+/// What the option files demand, whatever the files hold.
+fn of_demands(seen: &Seen<'_>, is_mysql: bool, found: &mut Found<'_>) {
+    let Some(options) = seen.options.as_ref().filter(|options| !is_mysql && !options.loads_other) else {
+        return;
+    };
+    let (what, next) = match (options.loads_plugin, options.names_key_file) {
+        (false, _) if !options.demands.is_empty() => (
+            format!(
+                "the option files say {}, and load no plugin that gives keys",
+                options.demands.join(" and ")
+            ),
+            "put plugin_load_add=file_key_management and file_key_management_filename into them, or take these options out where nothing is encrypted",
+        ),
+        (true, false) => (
+            "the option files load file_key_management, and do not say where its key file is".to_owned(),
+            "put file_key_management_filename into them, then start it",
+        ),
+        _ => return,
+    };
+    let lost = if found.remedy.has_encrypted {
+        "nothing is lost by that: files and keys are as they were"
+    } else {
+        "nothing of the data files is lost: none that was read is encrypted"
+    };
+    found.add_with(
+        "plugin_not_loaded",
+        what,
+        "a server without a plugin of its keys encrypts nothing, and opens nothing",
+        lost,
+        next,
+    );
 }
 
 /// Of the first tablespace that tells.
@@ -542,196 +558,4 @@ fn of_plugin(seen: &Seen<'_>, is_mysql: bool, found: &mut Found<'_>, notes: &mut
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::attempt::tests::{KEY_1, MASTER_1, MASTER_2, keys, mariadb_table, mysql_table, ring};
-    use disk::{RedoNeed, SpaceNeed};
-    use formats::innodb::redo::RedoKey;
-
-    fn needs(family: Family, spaces: Vec<SpaceNeed>) -> Needs {
-        let redo = match family {
-            Family::MariaDb => {
-                Redo::MariaDb { key: Some(RedoKey { id: 1, version: 1 }), creator: String::new() }
-            }
-            Family::MySql => Redo::MySql { master_key_id: Some(2), creator: String::new() },
-        };
-        Needs {
-            root: "/d".into(),
-            family: Some(family),
-            server_uuid: Some("5508c6de-ea1a-11f1-bb1a-02fc00000001".into()),
-            spaces,
-            redo: vec![RedoNeed { path: "ib_logfile0".into(), redo }],
-            unread: vec![],
-        }
-    }
-
-    fn there(path: &str) -> FileLook {
-        FileLook { path: path.into(), state: FileState::There }
-    }
-
-    fn seen<'a>(needs: &'a Needs, keys: Option<&'a Result<Keys, NoKeys>>) -> Seen<'a> {
-        let options = KeyOptions { loads_plugin: true, names_key_file: true, algorithm: Algorithm::Ctr };
-        let is_mysql = needs.family == Some(Family::MySql);
-        Seen {
-            needs,
-            node: Some("n1"),
-            options: (!is_mysql).then_some(options),
-            key_file: Some(there("/k")),
-            pass_file: if is_mysql { None } else { Some(there("/p")) },
-            keys,
-            copies: &[],
-            log: &[],
-        }
-    }
-
-    /// Kinds of what is wrong, and the verdict.
-    fn says(seen: &Seen<'_>) -> (Vec<String>, Verdict) {
-        let found = judge(seen);
-        assert_eq!(found.forbidden.is_empty(), found.verdict == Verdict::NoKeyProblem);
-        for problem in &found.problems {
-            let texts = [&problem.what, &problem.why, &problem.lost, &problem.next];
-            assert!(texts.iter().all(|text| !text.is_empty() && !text.contains(KEY_1)), "{problem:?}");
-        }
-        (found.problems.into_iter().map(|problem| problem.kind).collect(), found.verdict)
-    }
-
-    fn maria() -> Needs {
-        needs(Family::MariaDb, vec![mariadb_table("d/t1.ibd", 1)])
-    }
-
-    fn right() -> Keys {
-        keys(&format!("1;{KEY_1}"))
-    }
-
-    fn copy(name: &str, list: &str, is_same: [bool; 2]) -> CopyLook {
-        let [file, pass] = is_same.map(Some);
-        CopyLook { name: name.into(), keys: keys(list), is_same_key_file: file, is_same_pass_file: pass }
-    }
-
-    #[test]
-    fn right_keys_are_no_problem_and_wrong_ones_are_named() {
-        let needs = maria();
-        let keys_right = Ok(right());
-        assert_eq!(says(&seen(&needs, Some(&keys_right))), (vec![], Verdict::NoKeyProblem));
-        let wrong = Ok(keys(&format!("1;{}", "ab".repeat(32))));
-        assert_eq!(says(&seen(&needs, Some(&wrong))), (vec!["wrong_keys".into()], Verdict::KeyProblem));
-        let two =
-            self::needs(Family::MariaDb, vec![mariadb_table("d/t1.ibd", 1), mariadb_table("d/t2.ibd", 2)]);
-        assert_eq!(says(&seen(&two, Some(&keys_right))), (vec!["key_missing".into()], Verdict::KeyProblem));
-    }
-
-    #[test]
-    fn files_that_are_not_there_or_do_not_open_are_told_apart() {
-        let needs = maria();
-        let absent = |path: &str| Some(FileLook { path: path.into(), state: FileState::Absent });
-        let gone = Seen { key_file: absent("/k"), ..seen(&needs, None) };
-        assert_eq!(says(&gone), (vec!["key_file_missing".into()], Verdict::KeyProblem));
-        let gone = Seen { pass_file: absent("/p"), ..seen(&needs, None) };
-        assert_eq!(says(&gone), (vec!["pass_file_missing".into()], Verdict::KeyProblem));
-        let closed = Err(NoKeys::NotOpened);
-        let list = format!("1;{KEY_1}");
-        for (is_same, kind) in [
-            ([true, false], "pass_file_wrong"),
-            ([false, true], "key_file_damaged"),
-            ([false, false], "pass_file_wrong"),
-        ] {
-            let copies = [copy("c-1", &list, is_same)];
-            let found = judge(&Seen { copies: &copies, ..seen(&needs, Some(&closed)) });
-            assert_eq!(found.problems[0].kind, kind, "{is_same:?}");
-            assert_eq!(found.problems[0].next, "sealion keys restore n1 --entry c-1");
-        }
-        let cut = Err(NoKeys::Damaged("cut off".into()));
-        assert_eq!(says(&seen(&needs, Some(&cut))).0, ["key_file_damaged"]);
-        let forbidden = FileState::NotByServer("mode 0600 of another user".into());
-        let keys = Ok(right());
-        let other = Seen {
-            key_file: Some(FileLook { path: "/k".into(), state: forbidden }),
-            ..seen(&needs, Some(&keys))
-        };
-        assert_eq!(says(&other).0, ["key_file_unreadable"]);
-    }
-
-    #[test]
-    fn what_cannot_be_told_is_no_answer_of_its_own() {
-        let needs = maria();
-        let keys = Ok(right());
-        let nowhere = Seen { key_file: None, pass_file: None, ..seen(&needs, None) };
-        assert_eq!(says(&nowhere), (vec![], Verdict::Unknown));
-        let unread = FileState::Unknown("Permission denied".into());
-        let unread =
-            Seen { key_file: Some(FileLook { path: "/k".into(), state: unread }), ..seen(&needs, None) };
-        assert_eq!(says(&unread), (vec![], Verdict::Unknown));
-        let mut nothing_to_try = maria();
-        nothing_to_try.spaces[0].ciphertexts.clear();
-        assert_eq!(says(&seen(&nothing_to_try, Some(&keys))), (vec![], Verdict::Unknown));
-        let mut unread = maria();
-        unread.unread.push(("d/x.ibd".into(), "it cannot be read".into()));
-        assert_eq!(says(&seen(&unread, Some(&keys))), (vec![], Verdict::Unknown));
-        // A damaged page is said, and is not blamed on keys.
-        let mut damaged = maria();
-        damaged.spaces[0].damaged = 1;
-        let found = judge(&seen(&damaged, Some(&keys)));
-        assert_eq!((found.verdict, found.notes.len()), (Verdict::NoKeyProblem, 1));
-    }
-
-    #[test]
-    fn a_copy_helps_only_if_its_keys_open_the_data() {
-        let needs = maria();
-        let keys = Err(NoKeys::Empty);
-        let copies = [
-            copy("c-1", &format!("1;{KEY_1}"), [false, false]),
-            copy("c-2", &format!("1;{}", "ab".repeat(32)), [false, false]),
-        ];
-        let found = judge(&Seen { copies: &copies, ..seen(&needs, Some(&keys)) });
-        assert_eq!(found.problems[0].next, "sealion keys restore n1 --entry c-1");
-        let found = judge(&Seen { copies: &copies[1..], ..seen(&needs, Some(&keys)) });
-        assert!(found.problems[0].next.starts_with("no copy in the escrow opens"), "{:?}", found.problems);
-        assert!(found.problems[0].lost.contains("are lost if no copy"));
-    }
-
-    #[test]
-    fn options_and_algorithm_are_named_where_keys_are_right() {
-        let needs = maria();
-        let keys = Ok(right());
-        let with = |options| says(&Seen { options: Some(options), ..seen(&needs, Some(&keys)) }).0;
-        let all = KeyOptions { loads_plugin: true, names_key_file: true, algorithm: Algorithm::Ctr };
-        assert_eq!(with(KeyOptions { algorithm: Algorithm::Cbc, ..all.clone() }), ["other_algorithm"]);
-        assert_eq!(with(KeyOptions { loads_plugin: false, ..all.clone() }), ["plugin_not_loaded"]);
-        assert_eq!(with(KeyOptions { names_key_file: false, ..all }), ["plugin_not_loaded"]);
-        let sign = |kind| LogSign { kind, line: "as it stands".into() };
-        let only_log = |log: &[LogSign]| says(&Seen { options: None, log, ..seen(&needs, Some(&keys)) }).0;
-        assert_eq!(only_log(&[sign(LogKind::RedoKey)]), ["plugin_not_loaded"]);
-        // The file was missing then, and is back.
-        assert!(only_log(&[sign(LogKind::FileMissing), sign(LogKind::NoPlugin)]).is_empty());
-    }
-
-    #[test]
-    fn keyrings_of_mysql_are_told_apart() {
-        let needs = needs(Family::MySql, vec![mysql_table("d/t1.ibd")]);
-        let other = ("INNODBKey-99999999-ea1a-11f1-bb1a-02fc00000001-2", MASTER_2.1);
-        for (ring, kinds) in [
-            (ring(&[MASTER_1, MASTER_2]), vec![]),
-            (ring(&[]), vec!["keyring_empty"]),
-            (ring(&[MASTER_1]), vec!["older_keys"]),
-            (ring(&[other]), vec!["other_server"]),
-            (ring(&[(MASTER_2.0, MASTER_1.1)]), vec!["wrong_keys"]),
-        ] {
-            let keys = Ok(ring);
-            let mut found = says(&seen(&needs, Some(&keys))).0;
-            found.dedup();
-            assert_eq!(found, kinds);
-        }
-        let empty = Err(NoKeys::Empty);
-        assert_eq!(says(&seen(&needs, Some(&empty))).0, ["keyring_empty"]);
-    }
-
-    #[test]
-    fn plain_files_need_no_keys() {
-        let mut plain = maria();
-        plain.redo.clear();
-        plain.spaces[0].encrypted = 0;
-        plain.spaces[0].header.crypt = None;
-        let gone = Seen { key_file: None, ..seen(&plain, None) };
-        assert_eq!(says(&gone), (vec![], Verdict::NoKeyProblem));
-    }
-}
+mod tests;

@@ -11,7 +11,7 @@ use server::{NodeError, ReadMember, ReadNode, WriteMember};
 use site::{Cluster, OpsError};
 
 use crate::diagnose::{self, EscrowCopy};
-use crate::judge;
+use crate::groups::{self, Tried};
 use crate::material::Keys;
 
 const KEY_FILE_BYTES_MAX: u64 = 1 << 20;
@@ -74,8 +74,8 @@ fn copies(cluster: &Cluster, passphrase: &secrecy::SecretString) -> Result<Vec<E
 pub struct Restored {
     pub entry: String,
     pub files: Vec<RestoredFile>,
-    /// Tablespaces that its keys open, of those on which a key can be tried.
-    pub opens: (u64, u64),
+    /// Files that its keys open.
+    pub opens: Tried,
     pub is_running: bool,
 }
 
@@ -111,25 +111,6 @@ pub fn restore(
     }
     let mut node = cluster.live_node(spec);
     let datadir = server::owner::datadir(&mut node).unwrap_or_else(|| "/var/lib/mysql".into());
-    let needs = disk::needs(&datadir).map_err(|error| {
-        OpsError::cannot_look(
-            format!("the keys of {name} are not restored: {} cannot be read", datadir.display()),
-            error,
-            "run it as root: which keys the data needs is read from its files",
-        )
-    })?;
-    let (entry, set) = chosen(cluster, &passphrase, entry, &needs, name)?;
-    let opens = judge::opened_by(&needs, &Keys::of_set(&set));
-    let refused = |why: String, next: &str| {
-        Err(OpsError::Refused(format!("the keys of {name} are not restored\n  why:  {why}\n  next: {next}")))
-    };
-    if opens.0 < opens.1 {
-        return refused(
-            format!("the copy {entry} opens {} of {} files on which a key can be tried", opens.0, opens.1),
-            "sealion diagnose says which copy opens them",
-        );
-    }
-    let dir = keys::dir(spec);
     let effective = node.effective().map_err(|error| {
         OpsError::cannot_look(
             format!("the option files of {name} cannot be read"),
@@ -137,6 +118,21 @@ pub fn restore(
             "check them, then the same command",
         )
     })?;
+    let mut needs = disk::needs(&datadir).map_err(|error| {
+        OpsError::cannot_look(
+            format!("the keys of {name} are not restored: {} cannot be read", datadir.display()),
+            error,
+            "run it as root: which keys the data needs is read from its files",
+        )
+    })?;
+    diagnose::elsewhere(&effective, &datadir, &mut needs);
+    let not = format!("the keys of {name} are not restored");
+    let chosen =
+        chosen(cluster, &passphrase, entry, &needs, &Asker { not: &not, verb: "restore", node: name })?;
+    let (entry, set, opens) = (chosen.entry, chosen.set, chosen.opens);
+    let refused =
+        |why: String, next: &str| Err(OpsError::Refused(format!("{not}\n  why:  {why}\n  next: {next}")));
+    let dir = keys::dir(spec);
     for (key, file, prefix) in
         [("file_key_management_filename", KEY_FILE, ""), ("file_key_management_filekey", PASS_FILE, "FILE:")]
     {
@@ -162,7 +158,7 @@ pub fn restore(
             );
         }
     };
-    if is_running && opens.1 == 0 {
+    if is_running && opens.tried == 0 {
         return refused(
             "it runs, and its files do not tell whether it runs with these keys".into(),
             "stop it, then the same command",
@@ -223,29 +219,56 @@ pub fn restore(
     Ok(Restored { entry, files, opens, is_running })
 }
 
-/// The copy that was named, or the newest one whose keys open the data.
+/// Who asks for a copy, for what is said where there is none.
+pub(crate) struct Asker<'a> {
+    /// What is not done then.
+    pub not: &'a str,
+    pub verb: &'a str,
+    pub node: &'a str,
+}
+
+pub(crate) struct Chosen {
+    pub entry: String,
+    pub set: KeySet,
+    pub opens: Tried,
+}
+
+/// The copy that was named, unless its keys are seen not to open the data; else the newest one that is seen to open it.
 pub(crate) fn chosen(
     cluster: &Cluster,
     passphrase: &secrecy::SecretString,
     entry: Option<&str>,
     needs: &disk::Needs,
-    node: &str,
-) -> Result<(String, KeySet), OpsError> {
+    asker: &Asker<'_>,
+) -> Result<Chosen, OpsError> {
+    let Asker { not, verb, node } = asker;
+    let refused =
+        |why: String, next: String| OpsError::Refused(format!("{not}\n  why:  {why}\n  next: {next}"));
+    let tried = |set: &KeySet| groups::opened_by(needs, &Keys::of_set(set));
     if let Some(entry) = entry {
         // Opening one takes a second or two, so the others are left.
         let escrow = cluster.escrow(passphrase);
-        return match escrow.get(entry) {
-            Ok(Some(set)) => Ok((entry.to_owned(), set)),
-            Ok(None) => Err(OpsError::usage(
-                format!("the escrow has no copy {entry}"),
-                format!("{} has no such file", escrow.dir().display()),
-                "sealion keys list",
-            )),
-            Err(why) => Err(OpsError::cannot_look(
-                format!("the copy {entry} does not open"),
-                why,
-                "give the passphrase that it was sealed with, or bring the copy back from a backup",
-            )),
+        let set = match escrow.get(entry) {
+            Ok(Some(set)) => set,
+            Ok(None) => {
+                return Err(OpsError::usage(
+                    format!("the escrow has no copy {entry}"),
+                    format!("{} has no such file", escrow.dir().display()),
+                    "sealion keys list",
+                ));
+            }
+            Err(why) => {
+                return Err(OpsError::cannot_look(
+                    format!("the copy {entry} does not open"),
+                    why,
+                    "give the passphrase that it was sealed with, or bring the copy back from a backup",
+                ));
+            }
+        };
+        let opens = tried(&set);
+        return match against(entry, opens) {
+            Some(why) => Err(refused(why, format!("sealion diagnose {node} says which copy opens them"))),
+            None => Ok(Chosen { entry: entry.to_owned(), set, opens }),
         };
     }
     let all = copies(cluster, passphrase)?;
@@ -253,21 +276,47 @@ pub(crate) fn chosen(
     let listed = if names.is_empty() {
         "the escrow has no copy".into()
     } else {
-        format!("it has {}", names.join(", "))
+        format!("the escrow has {}", names.join(", "))
     };
-    let opened = all.into_iter().filter_map(|(name, set)| Some((name, set.ok()?)));
-    let mut fitting: Vec<(String, KeySet)> = opened
-        .filter(|(_, set)| {
-            let (opened, tried) = judge::opened_by(needs, &Keys::of_set(set));
-            opened > 0 && opened == tried
+    let mut opened: Vec<Chosen> = all
+        .into_iter()
+        .filter_map(|(entry, set)| {
+            let set = set.ok()?;
+            Some(Chosen { opens: tried(&set), entry, set })
         })
         .collect();
-    fitting.sort_by_key(|(_, set)| set.made_unix_ms);
-    fitting.pop().ok_or_else(|| {
-        OpsError::Refused(format!(
-            "the keys of {node} are not restored\n  why:  no copy in the escrow opens all files on which a key can be tried; {listed}\n  next: \
-             sealion diagnose {node}; where you know which copy it is: --entry NAME"
-        ))
+    opened.sort_by_key(|copy| copy.set.made_unix_ms);
+    let untold = opened.iter().rfind(|copy| copy.opens.is_untold()).map(|copy| copy.entry.clone());
+    if let Some(at) = opened.iter().rposition(|copy| copy.opens.fits()) {
+        return Ok(opened.swap_remove(at));
+    }
+    Err(match untold {
+        Some(newest) => refused(
+            format!(
+                "nothing that was read of its files shows whether keys are right, so no copy could be tried; {listed}"
+            ),
+            format!("if you know that it is {newest}: sealion keys {verb} {node} --entry {newest}"),
+        ),
+        None => refused(
+            format!("no copy in the escrow opens all files on which a key can be tried; {listed}"),
+            format!("sealion diagnose {node} says what each copy opens"),
+        ),
+    })
+}
+
+/// What speaks against a copy that was named. Where nothing could be tried nothing does.
+fn against(entry: &str, opens: Tried) -> Option<String> {
+    if opens.opened < opens.tried {
+        return Some(format!(
+            "the copy {entry} opens {} of {} files on which a key can be tried",
+            opens.opened, opens.tried
+        ));
+    }
+    (opens.opened == 0 && opens.doubtful > 0).then(|| {
+        format!(
+            "the copy {entry} opens none of {} tables of Aria: its keys are others, or all of these are damaged",
+            opens.doubtful
+        )
     })
 }
 

@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use rest_ops::drill::Source;
-use rest_ops::keys;
+use report::shape::{
+    KEYS_DRILL_SCHEMA_ID, KEYS_LIST_SCHEMA_ID, KeysCopyRow, KeysDrillReport, KeysListReport,
+};
+use rest_ops::drill::{Drilled, Source};
+use rest_ops::keys::{self, CopyRow};
 use site::{Cluster, OpsError};
 
-use crate::options::Global;
+use crate::options::{Format, Global, TABLE_OR_JSON, formats};
 use crate::show;
 
 /// So many tables are named; -v names all.
@@ -25,12 +28,13 @@ pub enum KeysCommand {
 
 #[derive(Debug, Args)]
 #[command(
+    arg = formats(TABLE_OR_JSON),
     after_long_help = "The escrow is `escrow_dir` of the inventory. Each copy is opened; no key is printed. A copy is a file of age: any program that knows age
 opens it.
 
 Examples:
   sealion keys list
-  sealion keys list --ca-passphrase-file /root/ca-passphrase
+  sealion keys list --format json
 
 Exit codes: 0 all copies open, 1 one does not or there is none, 3 the escrow cannot be read."
 )]
@@ -44,7 +48,8 @@ pub struct ListArgs {
 #[command(
     after_long_help = "The files are written with the mode 0600 and the owner of the data directory, and compared by hash. What lies there is kept beside
 them as NAME.before-restore-NUMBER: nothing is overwritten. Before that, the keys of the copy are tried on the data files; if they do not open all on
-which a key can be tried, nothing is written. So a server that runs with other keys keeps them.
+which a key can be tried, nothing is written. So a server that runs with other keys keeps them. Where no key can be tried on any file, nothing tells which
+copy is right, and one is put back only if --entry names it.
 
 Examples:
   sealion keys restore db1
@@ -66,15 +71,18 @@ pub struct RestoreArgs {
 
 #[derive(Debug, Args)]
 #[command(
+    arg = formats(TABLE_OR_JSON),
     after_long_help = "A copy of the data (by mariadb-backup of the running server, or the files of a stopped one) is opened by a second mariadbd, on a unix
 socket only, in a directory of its own, with the keys that come out of the escrow and none of the node's own key files. A row of each encrypted table is
-read. The directory is removed in the end, also when sealion is killed. It needs room for the copy, and mariadbd in PATH. MariaDB only.
+and each Aria table is read (of each partition, where it has some). The directory is removed in the end, also when sealion is killed. It needs room for
+the copy, and mariadbd in PATH. MariaDB only. Where tables lie outside of the data directory (DATA DIRECTORY, links) it is refused: the second server would
+open the very files of the first.
 
 Examples:
   sealion keys drill db1
   sealion keys drill db1 --entry shop-data-keys-1 --dir /var/tmp
 
-Exit codes: 0 every table was read, 1 one was not: these keys are not enough, 3 it could not be tried."
+Exit codes: 0 every table was read, 1 one was not: these keys are not enough, or it is damaged, 3 something could not be tried."
 )]
 pub struct DrillArgs {
     /// Node of the inventory; its files are on this machine
@@ -102,6 +110,12 @@ pub fn keys(global: &Global, command: &KeysCommand) -> Result<u8, OpsError> {
 fn list(global: &Global, args: &ListArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let copies = keys::list(&cluster, args.ca_passphrase_file.as_deref())?;
+    let all_open = !copies.is_empty() && copies.iter().all(|copy| copy.content.is_ok());
+    if global.format == Format::Json {
+        let escrow_dir = cluster.escrow_dir.display().to_string();
+        show::out(&list_report(escrow_dir, copies).to_json());
+        return Ok(u8::from(!all_open));
+    }
     let mut rows = Vec::new();
     for copy in &copies {
         let [of, made, plan, ids] = match &copy.content {
@@ -120,18 +134,42 @@ fn list(global: &Global, args: &ListArgs) -> Result<u8, OpsError> {
         return Ok(1);
     }
     show::out(&show::table(&["copy", "opens", "cluster", "made", "by change", "keys"], rows));
-    let mut code = 0;
     for copy in &copies {
         match (&copy.content, &copy.sha256) {
-            (Err(why), _) => {
-                code = 1;
-                show::out(&show::wrapped("does not open: ", why));
-            }
+            (Err(why), _) => show::out(&show::wrapped("does not open: ", why)),
             (Ok(_), Some(sha256)) => show::out(&format!("{}  SHA-256 {sha256}", copy.path.display())),
             (Ok(_), None) => {}
         }
     }
-    Ok(code)
+    Ok(u8::from(!all_open))
+}
+
+fn list_report(escrow_dir: String, copies: Vec<CopyRow>) -> KeysListReport {
+    let row = |copy: CopyRow| {
+        let row = KeysCopyRow {
+            name: copy.name,
+            path: copy.path.display().to_string(),
+            sha256: copy.sha256,
+            ..KeysCopyRow::default()
+        };
+        match copy.content {
+            Err(why) => KeysCopyRow { why: Some(why), ..row },
+            Ok(one) => KeysCopyRow {
+                opens: true,
+                cluster: Some(one.cluster),
+                plan_id: Some(one.plan_id),
+                made_unix_ms: Some(one.made_unix_ms),
+                key_ids: one.key_ids,
+                ..row
+            },
+        }
+    };
+    KeysListReport {
+        schema: KEYS_LIST_SCHEMA_ID.into(),
+        sealion_version: env!("CARGO_PKG_VERSION").into(),
+        escrow_dir,
+        copies: copies.into_iter().map(row).collect(),
+    }
 }
 
 fn restore(global: &Global, args: &RestoreArgs) -> Result<u8, OpsError> {
@@ -151,13 +189,20 @@ fn restore(global: &Global, args: &RestoreArgs) -> Result<u8, OpsError> {
             show::out(&format!("  what lay there is kept as {}", kept.display()));
         }
     }
-    let (opened, tried) = back.opens;
-    show::out(&format!(
-        "the keys of {} open {opened} of {tried} data files on which a key can be tried",
-        back.entry
-    ));
-    if tried == 0 {
-        show::out("note: so nothing shows that these are the right keys; they are those of the copy");
+    let opens = back.opens;
+    if opens.tried == 0 {
+        show::out(&show::wrapped(
+            "note: ",
+            &format!(
+                "no key can be tried on any of its files, so nothing shows that those of {} are right",
+                back.entry
+            ),
+        ));
+    } else {
+        show::out(&format!(
+            "the keys of {} open {} of {} files on which a key can be tried",
+            back.entry, opens.opened, opens.tried
+        ));
     }
     show::out("");
     if back.is_running {
@@ -178,6 +223,46 @@ fn drill(global: &Global, args: &DrillArgs) -> Result<u8, OpsError> {
         args.ca_passphrase_file.as_deref(),
         &mut |line| show::tell(&line),
     )?;
+    let (verdict, code) = match (done.failed.is_empty(), done.is_proven()) {
+        (false, _) => ("failed", 1),
+        (true, true) => ("proven", 0),
+        (true, false) => ("unknown", 3),
+    };
+    if global.format == Format::Json {
+        show::out(&drill_report(&args.node, verdict, done).to_json());
+    } else {
+        print_drill(global, &args.node, &done);
+    }
+    Ok(code)
+}
+
+fn source_word(source: Source) -> &'static str {
+    match source {
+        Source::Backup => "backup",
+        Source::Files => "files",
+    }
+}
+
+fn drill_report(node: &str, verdict: &str, done: Drilled) -> KeysDrillReport {
+    KeysDrillReport {
+        schema: KEYS_DRILL_SCHEMA_ID.into(),
+        sealion_version: env!("CARGO_PKG_VERSION").into(),
+        node: node.into(),
+        copy: done.entry,
+        source: source_word(done.source).into(),
+        verdict: verdict.into(),
+        files_opened: done.opens.opened,
+        files_tried: done.opens.tried,
+        tables_with_rows: done.with_rows,
+        tables_empty: done.empty,
+        failed: done.failed,
+        not_read: done.not_read,
+        unnamed: done.unnamed,
+        removed_dirs: done.swept.iter().map(|dir| dir.display().to_string()).collect(),
+    }
+}
+
+fn print_drill(global: &Global, node: &str, done: &Drilled) {
     for dir in &done.swept {
         show::out(&format!("removed {}, which an earlier drill has left", dir.display()));
     }
@@ -189,24 +274,29 @@ fn drill(global: &Global, args: &DrillArgs) -> Result<u8, OpsError> {
     show::out(&format!("copy {} on {from}", done.entry));
     show::out(&show::wrapped("  a row was read of: ", &listed(&done.with_rows, named_max)));
     show::out(&show::wrapped("  opened, no row:    ", &listed(&done.empty, named_max)));
+    for why in &done.not_read {
+        show::out(&show::wrapped("  not read: ", why));
+    }
     for path in &done.unnamed {
-        show::out(&show::wrapped("  not read: ", &format!("{path}: of which table it is cannot be told")));
+        show::out(&show::wrapped(
+            "  not read: ",
+            &format!("{path}: it is of no table, and no key can be tried on it"),
+        ));
     }
     for why in &done.failed {
         show::out(&format!("{} {why}", show::red("FAILED")));
     }
     show::out("");
-    let count = done.with_rows.len() + done.empty.len();
     if !done.failed.is_empty() {
-        show::out(&format!("next: these keys are not enough; sealion diagnose {}", args.node));
-        return Ok(1);
+        show::out(&format!("next: these keys are not enough, or data is damaged; sealion diagnose {node}"));
+    } else if done.is_proven() {
+        let count = done.with_rows.len() + done.empty.len();
+        show::out(&format!("The escrow alone opens the data: {count} tables were read with its keys."));
+    } else {
+        show::out(
+            "not proven: not every table or encrypted file could be read, for another reason than keys",
+        );
     }
-    if count == 0 || !done.unnamed.is_empty() {
-        show::out("not proven: not every encrypted file could be read");
-        return Ok(3);
-    }
-    show::out(&format!("The escrow alone opens the data: {count} tables were read with its keys."));
-    Ok(0)
 }
 
 fn listed(tables: &[String], named_max: usize) -> String {

@@ -66,31 +66,79 @@ pub enum Page {
     Unknown(&'static str),
 }
 
-/// The first bytes of an encrypted page, and what beside the key they were encrypted with: enough to see whether a key opens it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The beginning of what is encrypted in a page, with what beside the key it was encrypted with, and what is known of it in the clear.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ciphertext {
     pub number: u32,
+    /// As the page was encrypted with: in the older layout it has its own.
+    pub space_id: u32,
     pub lsn: u64,
     pub key_version: u32,
-    /// From byte [`CIPHERTEXT_AT`] on.
-    pub start: [u8; CIPHERTEXT_BYTES],
+    pub start: Vec<u8>,
+    pub known: Known,
 }
 
-/// Where the ciphertext of a page of [`Layout::FullCrc32`] begins; in the clear, the space id stands at [`SPACE_ID_IN_TEXT`] of it.
-pub const CIPHERTEXT_AT: usize = KEY_VERSION;
-/// A block of AES.
-pub const CIPHERTEXT_BYTES: usize = 16;
-pub const SPACE_ID_IN_TEXT: usize = SPACE_ID - CIPHERTEXT_AT;
+/// What a right key makes of a [`Ciphertext`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// The number of the tablespace stands at [`SPACE_ID_IN_TEXT`].
+    SpaceId,
+    /// It is a stream of zlib: page compression, whose data begins where else the space id would be.
+    Zlib,
+    /// The lowest record of an index page has its name at one of [`INFIMUM_IN_TEXT`].
+    Infimum,
+}
 
-/// Of a page that is encrypted and whole; `None` of all others, of copies in the doublewrite buffer, and of the older layouts, whose
-/// space id is not encrypted.
+/// Where the ciphertext of a page of [`Layout::FullCrc32`] begins.
+const FULL_TEXT: usize = KEY_VERSION;
+pub const SPACE_ID_IN_TEXT: usize = SPACE_ID - FULL_TEXT;
+/// A block of AES is enough for what stands at the beginning.
+pub const BLOCK_BYTES: usize = 16;
+/// Of rows in the format of today and in the redundant one, behind the header of an index page.
+pub const INFIMUM_IN_TEXT: [usize; 2] = [99 - DATA, 101 - DATA];
+pub const INFIMUM: &[u8] = b"infimum\0";
+const INFIMUM_TEXT_BYTES: usize = 5 * BLOCK_BYTES;
+/// Of a page of the older layout that is compressed and encrypted: its length, and by what it was compressed; then the data.
+const OLD_ALGORITHM: usize = DATA + 2;
+const OLD_COMPRESSED_TEXT: usize = DATA + 4;
+/// `PAGE_ZLIB_ALGORITHM`. Others have no beginning that is known.
+const ZLIB: u32 = 1;
+const KIND_INDEX: u16 = 17_855;
+
+/// Of a page that is encrypted and whole, and of which something is known in the clear; `None` of all others: copies in the doublewrite
+/// buffer, pages without a type, pages of `ROW_FORMAT=COMPRESSED`, pages that are compressed by something else than zlib.
+///
+/// # Source
+/// `fil_page_compress_for_full_crc32`, `fil_page_compress_for_non_full_crc32` (`compress2` writes right behind the header), and
+/// `fil_encrypt_buf` of MariaDB; tried on tables of 10.11.19.
 pub fn ciphertext(header: &SpaceHeader, number: u32, page: &[u8]) -> Option<Ciphertext> {
-    if header.layout != Layout::FullCrc32 || header.is_doublewrite(number) {
+    if header.layout == Layout::MySql || header.is_doublewrite(number) || header.is_zipped {
         return None;
     }
     let Page::Encrypted { key_version: Some(key_version) } = judge(header, number, page) else { return None };
+    let kind = be16(page, KIND)?;
     let lsn = u64::from_be_bytes(array(page, LSN)?);
-    Some(Ciphertext { number, lsn, key_version, start: array(page, CIPHERTEXT_AT)? })
+    let (space_id, at, bytes, known) = if header.layout == Layout::FullCrc32 {
+        let known = match kind {
+            // A page that was freed, or not used yet: nothing has to stand in it.
+            0 => return None,
+            kind if kind & COMPRESSED_MARK == 0 => Known::SpaceId,
+            _ if header.compression() == ZLIB => Known::Zlib,
+            _ => return None,
+        };
+        (header.space_id, FULL_TEXT, BLOCK_BYTES, known)
+    } else {
+        let space_id = be32(page, SPACE_ID)?;
+        match kind {
+            KIND_INDEX => (space_id, DATA, INFIMUM_TEXT_BYTES, Known::Infimum),
+            MARIADB_COMPRESSED_ENCRYPTED if be16(page, OLD_ALGORITHM).map(u32::from) == Some(ZLIB) => {
+                (space_id, OLD_COMPRESSED_TEXT, BLOCK_BYTES, Known::Zlib)
+            }
+            _ => return None,
+        }
+    };
+    let start = page.get(at..at + bytes)?.to_vec();
+    Some(Ciphertext { number, space_id, lsn, key_version, start, known })
 }
 
 /// Page `number` of a tablespace.
@@ -448,6 +496,7 @@ mod tests {
             for layout in [Layout::FullCrc32, Layout::MariaDb, Layout::MySql] {
                 let header = space(layout, if system { 0 } else { 7 }, bytes.len());
                 let _ = judge(&header, number, &bytes);
+                let _ = ciphertext(&header, number, &bytes);
             }
             let _ = copy(Family::MariaDb, &bytes);
             let _ = copy(Family::MySql, &bytes);
@@ -467,12 +516,49 @@ mod tests {
         let header = space(Layout::FullCrc32, 7, 4096);
         let mut whole = sealed(page(4096, 3, 17_855), 1);
         let found = ciphertext(&header, 3, &whole).unwrap();
-        assert_eq!((found.number, found.key_version), (3, 1));
-        assert_eq!(found.start, whole[CIPHERTEXT_AT..CIPHERTEXT_AT + CIPHERTEXT_BYTES]);
+        assert_eq!((found.number, found.key_version, found.known), (3, 1, Known::SpaceId));
+        assert_eq!(found.start, whole[FULL_TEXT..FULL_TEXT + BLOCK_BYTES]);
         assert_eq!(ciphertext(&header, 3, &sealed(page(4096, 3, 17_855), 0)), None, "a plain one");
+        assert_eq!(ciphertext(&header, 3, &sealed(page(4096, 3, 0), 1)), None, "a freed one");
         assert_eq!(ciphertext(&space(Layout::MariaDb, 7, 4096), 3, &whole), None, "the older layout");
         whole[100] ^= 1;
         assert_eq!(ciphertext(&header, 3, &whole), None, "a damaged one");
+    }
+
+    #[test]
+    fn of_a_compressed_page_only_the_beginning_of_zlib_is_known() {
+        let compressed = |flags| {
+            let header = SpaceHeader { flags, ..space(Layout::FullCrc32, 7, 4096) };
+            let mut short = page(4096, 3, COMPRESSED_MARK | 2);
+            short.truncate(512);
+            let mut short = sealed(short, 1);
+            short.resize(4096, 0);
+            ciphertext(&header, 3, &short).map(|found| found.known)
+        };
+        assert_eq!(compressed(0x33), Some(Known::Zlib));
+        // Not said, and LZ4.
+        assert_eq!([0x13, 0x53].map(compressed), [None, None]);
+    }
+
+    #[test]
+    fn of_the_older_layout_index_pages_tell_and_those_of_compressed_tables_do_not() {
+        let of = |kind: u16, algorithm: u8, is_zipped| {
+            let header = SpaceHeader { is_zipped, ..space(Layout::MariaDb, 7, 4096) };
+            let mut page = page(4096, 3, kind);
+            page[OLD_ALGORITHM..OLD_ALGORITHM + 2].copy_from_slice(&[0, algorithm]);
+            put(&mut page, KEY_VERSION, 1);
+            let crc = if is_zipped { zipped_crc32(&page) } else { old_crc32(&page) }.unwrap();
+            put(&mut page, ENCRYPTED_CHECKSUM, crc);
+            assert_eq!(judge(&header, 3, &page), Page::Encrypted { key_version: Some(1) });
+            ciphertext(&header, 3, &page).map(|found| (found.known, found.start.len()))
+        };
+        assert_eq!(of(17_855, 0, false), Some((Known::Infimum, INFIMUM_TEXT_BYTES)));
+        assert_eq!(of(MARIADB_COMPRESSED_ENCRYPTED, 1, false), Some((Known::Zlib, BLOCK_BYTES)));
+        assert_eq!(of(MARIADB_COMPRESSED_ENCRYPTED, 2, false), None, "LZ4");
+        assert_eq!(of(17_855, 0, true), None, "ROW_FORMAT=COMPRESSED");
+        // Type 18: after an instant ALTER TABLE something else stands at the lowest record's place.
+        assert_eq!(of(18, 0, false), None);
+        assert_eq!(of(3, 0, false), None);
     }
 
     #[test]

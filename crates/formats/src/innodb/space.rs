@@ -163,6 +163,12 @@ impl SpaceHeader {
         self
     }
 
+    /// By what pages are compressed, where they are (`innodb_compression_algorithm` as a number, 0: none). Only [`Layout::FullCrc32`] says it
+    /// here.
+    pub fn compression(&self) -> u32 {
+        if self.layout == Layout::FullCrc32 { self.flags >> 5 & 7 } else { 0 }
+    }
+
     /// Whether this page is in the doublewrite buffer: a block is an extent.
     pub fn is_doublewrite(&self, number: u32) -> bool {
         let extent_pages = (EXTENT_BYTES / self.page_bytes.max(1)).max(EXTENT_PAGES_MIN);

@@ -56,7 +56,7 @@ pub struct DiagnoseKeyRow {
     pub name: String,
     /// Versions that pages and redo log name; empty in MySQL.
     pub versions: Vec<u32>,
-    /// `opens`, `wrong`, `absent`, `not_tried`.
+    /// `opens`, `wrong`, `does_not_open`, `absent`, `not_tried`.
     pub result: String,
     pub files: u64,
     /// Some of them.
@@ -88,7 +88,7 @@ pub struct DiagnoseCopyRow {
     /// `null`: there is no such file on the node, or it could not be read.
     pub is_same_key_file: Option<bool>,
     pub is_same_pass_file: Option<bool>,
-    /// Files of the data directory that its keys open, of those on which a key can be tried.
+    /// Files that its keys open, of those on which a key can be tried.
     pub files_opened: u64,
     pub files_tried: u64,
 }

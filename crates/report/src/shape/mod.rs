@@ -10,6 +10,7 @@ mod bench_runs;
 mod diagnose;
 mod finding;
 mod fix_plan;
+mod keys;
 mod leak;
 mod price;
 mod prove;
@@ -54,6 +55,7 @@ pub use diagnose::{
 };
 pub use finding::{EvidenceRow, FindingRow};
 pub use fix_plan::{FIX_PLAN_SCHEMA_ID, FixPlanReport, FixStepRow, MendedRow};
+pub use keys::{KEYS_DRILL_SCHEMA_ID, KEYS_LIST_SCHEMA_ID, KeysCopyRow, KeysDrillReport, KeysListReport};
 pub use leak::{LEAK_SCHEMA_ID, LeakReport, LeakedRow};
 pub use price::{Block, Price};
 pub use prove::{

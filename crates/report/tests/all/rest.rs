@@ -1,8 +1,8 @@
 //! The shapes of `sealion status rest`, `sealion status disk` and `sealion diagnose`, and their schemas.
 
 use crate::support::json::{check, errors};
-use report::shape::{DiagnoseReport, StatusDiskReport, StatusRestReport};
-use report::{DIAGNOSE_SCHEMA, STATUS_DISK_SCHEMA, STATUS_REST_SCHEMA};
+use report::shape::{DiagnoseReport, KeysDrillReport, KeysListReport, StatusDiskReport, StatusRestReport};
+use report::{DIAGNOSE_SCHEMA, KEYS_DRILL_SCHEMA, KEYS_LIST_SCHEMA, STATUS_DISK_SCHEMA, STATUS_REST_SCHEMA};
 
 #[test]
 fn the_shape_of_data_at_rest_is_the_published_one() {
@@ -40,4 +40,20 @@ fn the_shape_of_a_diagnosis_is_the_published_one() {
     broken["problems"][0]["kind"] = "bad".into();
     broken["copies"][0].as_object_mut().expect("an object").remove("opens").expect("it is there");
     assert_eq!(errors(&schema, &broken).len(), 3);
+}
+
+#[test]
+fn the_shapes_of_copies_and_drills_are_the_published_ones() {
+    let sample = include_str!("../../testdata/keys-list.json");
+    let (schema, mut broken) = check::<KeysListReport>(KEYS_LIST_SCHEMA, sample, |value| {
+        value["copies"].as_array_mut().expect("a list").truncate(1);
+    });
+    broken["copies"][0]["opens"] = "yes".into();
+    broken["copies"][1].as_object_mut().expect("an object").remove("why").expect("it is there");
+    assert_eq!(errors(&schema, &broken).len(), 2);
+    let sample = include_str!("../../testdata/keys-drill.json");
+    let (schema, mut broken) = check::<KeysDrillReport>(KEYS_DRILL_SCHEMA, sample, |_| ());
+    broken["verdict"] = "fine".into();
+    broken["files_tried"] = (-1).into();
+    assert_eq!(errors(&schema, &broken).len(), 2);
 }

@@ -35,6 +35,7 @@ mod lab_hosts;
 mod lab_hosts_kills;
 mod lab_hosts_secrets;
 mod lab_join;
+mod lab_key_tries;
 mod lab_keys;
 mod lab_kills;
 mod lab_membership;
