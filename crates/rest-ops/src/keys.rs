@@ -129,7 +129,6 @@ pub fn restore(
             "sealion diagnose says which copy opens them",
         );
     }
-    let dir = keys::dir(spec);
     let effective = node.effective().map_err(|error| {
         OpsError::cannot_look(
             format!("the option files of {name} cannot be read"),
@@ -137,6 +136,10 @@ pub fn restore(
             "check them, then the same command",
         )
     })?;
+    // A rotation has put them into a directory of their own.
+    let named = effective.effective("file_key_management_filename");
+    let named = named.and_then(|setting| keys::own_dir(spec, setting.value.as_deref()?));
+    let dir = named.map_or_else(|| keys::dir(spec), |name| keys::dir_named(spec, &name));
     for (key, file, prefix) in
         [("file_key_management_filename", KEY_FILE, ""), ("file_key_management_filekey", PASS_FILE, "FILE:")]
     {

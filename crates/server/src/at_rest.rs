@@ -26,6 +26,8 @@ pub struct Space {
     pub is_turning: bool,
     /// How far that is, of one thousand; `None`: it does not say.
     pub per_mille: Option<u16>,
+    /// The key that its pages are written with; `None`: the threads do not know it.
+    pub key_id: Option<u32>,
 }
 
 /// What a table was made with, where that is not left to the server.
@@ -106,6 +108,10 @@ pub struct Table {
     pub name: TableName,
     pub engine: String,
     pub own_choice: Option<OwnChoice>,
+    /// `ENCRYPTION_KEY_ID=...`, where it was made with that.
+    pub own_key_id: Option<u32>,
+    /// `ALTER TABLE` does not write it anew with another key (tried on MariaDB 10.11.19: the option is taken, the pages stay).
+    pub is_sequence: bool,
     /// Of rows and indexes, as the server estimates.
     pub bytes: u64,
 }
@@ -140,6 +146,13 @@ pub enum AtRestSetting {
     RotationIops(u32),
 }
 
+/// What a table is to say of its encryption; `None`: nothing, so that the server's own settings count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct KeyWish {
+    pub choice: Option<OwnChoice>,
+    pub key_id: Option<u32>,
+}
+
 impl AtRestSetting {
     fn statement(&self) -> String {
         let word = |on: &bool| if *on { "ON" } else { "OFF" };
@@ -159,6 +172,8 @@ pub enum Rebuild {
     InPlace(TableName),
     /// The same, with another choice of its own; `None`: it is left to the server.
     Choose(TableName, Option<OwnChoice>),
+    /// The same, with another key.
+    Key(TableName, KeyWish),
     /// Aria: writers wait meanwhile.
     Aria(TableName),
 }
@@ -166,7 +181,7 @@ pub enum Rebuild {
 impl Rebuild {
     pub fn table(&self) -> &TableName {
         match self {
-            Self::InPlace(table) | Self::Choose(table, _) | Self::Aria(table) => table,
+            Self::InPlace(table) | Self::Choose(table, _) | Self::Key(table, _) | Self::Aria(table) => table,
         }
     }
 
@@ -175,12 +190,12 @@ impl Rebuild {
         match self {
             Self::InPlace(table) => format!("ALTER TABLE {} FORCE", table.quoted()),
             Self::Choose(table, choice) => {
-                let word = match choice {
-                    Some(OwnChoice::Encrypted) => "YES",
-                    Some(OwnChoice::Plain) => "NO",
-                    None => "DEFAULT",
-                };
-                format!("ALTER TABLE {} ENCRYPTED={word}", table.quoted())
+                format!("ALTER TABLE {} ENCRYPTED={}", table.quoted(), word_of(*choice))
+            }
+            Self::Key(table, wish) => {
+                let id = wish.key_id.map_or_else(|| "DEFAULT".to_owned(), |id| id.to_string());
+                let choice = word_of(wish.choice);
+                format!("ALTER TABLE {} ENCRYPTED={choice} ENCRYPTION_KEY_ID={id}", table.quoted())
             }
             Self::Aria(table) => format!("ALTER TABLE {} ENGINE=Aria", table.quoted()),
         }
@@ -193,8 +208,20 @@ impl Rebuild {
             // Of this node alone; it receives nothing meanwhile.
             all.push("SET SESSION wsrep_OSU_method='RSU'".into());
         }
+        if matches!(self, Self::Key(_, KeyWish { key_id: None, .. })) {
+            // DEFAULT is the session's default, and the table says nothing only where that is 1.
+            all.push("SET SESSION innodb_default_encryption_key_id=1".into());
+        }
         all.push(self.statement());
         all
+    }
+}
+
+fn word_of(choice: Option<OwnChoice>) -> &'static str {
+    match choice {
+        Some(OwnChoice::Encrypted) => "YES",
+        Some(OwnChoice::Plain) => "NO",
+        None => "DEFAULT",
     }
 }
 
@@ -209,7 +236,7 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
     let known = client.query("SELECT SPACE, NAME FROM information_schema.INNODB_SYS_TABLESPACES")?;
     let turning = client.query(
         "SELECT SPACE, NAME, ENCRYPTION_SCHEME, MIN_KEY_VERSION, ROTATING_OR_FLUSHING, KEY_ROTATION_PAGE_NUMBER, \
-         KEY_ROTATION_MAX_PAGE_NUMBER FROM information_schema.INNODB_TABLESPACES_ENCRYPTION",
+         KEY_ROTATION_MAX_PAGE_NUMBER, CURRENT_KEY_ID FROM information_schema.INNODB_TABLESPACES_ENCRYPTION",
     )?;
     let number = |text: Option<std::borrow::Cow<'_, str>>| text.and_then(|text| text.parse::<u64>().ok());
     let mut spaces = std::collections::BTreeMap::new();
@@ -219,7 +246,8 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
             continue;
         };
         let name = name.into_owned();
-        spaces.insert(id, Space { id, name, is_encrypted: false, is_turning: false, per_mille: None });
+        let (is_encrypted, is_turning) = (false, false);
+        spaces.insert(id, Space { id, name, is_encrypted, is_turning, per_mille: None, key_id: None });
     }
     for row in turning.iter().take(ROWS_MAX) {
         let Some(id) = number(row.at(0)).and_then(|id| u32::try_from(id).ok()) else { continue };
@@ -233,14 +261,15 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
             // What is not a number is not known to be over.
             is_turning: number(row.at(4)) != Some(0),
             per_mille,
+            key_id: number(row.at(7)).and_then(|id| u32::try_from(id).ok()),
         };
         spaces.insert(id, space);
     }
     spaces.remove(&TEMPORARY_SPACE);
     seen.spaces = spaces.into_values().collect();
     let tables = client.query(
-        "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, CREATE_OPTIONS, IFNULL(DATA_LENGTH, 0) + IFNULL(INDEX_LENGTH, 0) \
-         FROM information_schema.TABLES WHERE TABLE_TYPE NOT IN ('VIEW', 'SYSTEM VIEW') AND ENGINE IS NOT NULL AND TABLE_SCHEMA \
+        "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, CREATE_OPTIONS, IFNULL(DATA_LENGTH, 0) + IFNULL(INDEX_LENGTH, 0), \
+         TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_TYPE NOT IN ('VIEW', 'SYSTEM VIEW') AND ENGINE IS NOT NULL AND TABLE_SCHEMA \
          NOT IN ('information_schema', 'performance_schema')",
     )?;
     for row in tables.iter().take(ROWS_MAX) {
@@ -249,6 +278,8 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
             name: TableName { schema: text(0), table: text(1) },
             engine: text(2),
             own_choice: own_choice(&text(3)),
+            own_key_id: own_key_id(&text(3)),
+            is_sequence: text(5) == "SEQUENCE",
             bytes: number(row.at(4)).unwrap_or(0),
         });
     }
@@ -280,19 +311,27 @@ pub fn data_files(client: &mut Client) -> Result<Vec<String>, NetError> {
     Ok(names.filter(|name| !name.is_empty()).collect())
 }
 
-/// Of `CREATE_OPTIONS`: `` transactional=1 `ENCRYPTED`='NO' ``, in the letters of whoever made the table.
-fn own_choice(options: &str) -> Option<OwnChoice> {
+/// A word of `CREATE_OPTIONS`: `` transactional=1 `ENCRYPTED`='NO' ``, in the letters of whoever made the table.
+fn own_word(options: &str, key: &str) -> Option<String> {
     let plain: String = options
         .chars()
         .filter(|char| !"`'\"".contains(*char))
         .map(|char| char.to_ascii_lowercase())
         .collect();
     let mut words = plain.split_ascii_whitespace();
-    words.find_map(|word| match word.strip_prefix("encrypted=")? {
+    words.find_map(|word| word.strip_prefix(key)?.strip_prefix('=').map(str::to_owned))
+}
+
+fn own_choice(options: &str) -> Option<OwnChoice> {
+    match own_word(options, "encrypted")?.as_str() {
         "yes" => Some(OwnChoice::Encrypted),
         "no" => Some(OwnChoice::Plain),
         _ => None,
-    })
+    }
+}
+
+fn own_key_id(options: &str) -> Option<u32> {
+    own_word(options, "encryption_key_id")?.parse().ok()
 }
 
 /// # Errors
@@ -429,7 +468,20 @@ mod tests {
             Rebuild::Choose(table.clone(), None).statement(),
             "ALTER TABLE `a``b`.`t` ENCRYPTED=DEFAULT"
         );
-        assert_eq!(Rebuild::Aria(table).statements(true).len(), 3);
+        assert_eq!(Rebuild::Aria(table.clone()).statements(true).len(), 3);
+        let pinned = KeyWish { choice: Some(OwnChoice::Encrypted), key_id: Some(3) };
+        assert_eq!(
+            Rebuild::Key(table.clone(), pinned).statements(false).last().map(String::as_str),
+            Some("ALTER TABLE `a``b`.`t` ENCRYPTED=YES ENCRYPTION_KEY_ID=3")
+        );
+        let released = Rebuild::Key(table, KeyWish::default()).statements(false);
+        assert_eq!(
+            released.get(1..).unwrap_or_default(),
+            [
+                "SET SESSION innodb_default_encryption_key_id=1",
+                "ALTER TABLE `a``b`.`t` ENCRYPTED=DEFAULT ENCRYPTION_KEY_ID=DEFAULT"
+            ]
+        );
     }
 
     #[test]
@@ -442,6 +494,14 @@ mod tests {
             ("partitioned `Encrypted`='Yes'", Some(OwnChoice::Encrypted)),
         ] {
             assert_eq!(own_choice(options), choice, "{options}");
+        }
+        for (options, id) in [
+            ("`encrypted`='yes' `encryption_key_id`='3'", Some(3)),
+            ("`ENCRYPTION_KEY_ID`=17", Some(17)),
+            ("`encrypted`='yes'", None),
+            ("encryption_key_id=many", None),
+        ] {
+            assert_eq!(own_key_id(options), id, "{options}");
         }
     }
 }

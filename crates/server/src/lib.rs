@@ -30,7 +30,7 @@ pub mod tls_rules;
 pub mod view;
 
 pub use arbitrator::{ArbitratorView, LiveArbitrator, ReadArbitrator, WriteArbitrator};
-pub use at_rest::{AtRest, AtRestSetting, BinaryLog, OwnChoice, Rebuild, Space, Table, TableName};
+pub use at_rest::{AtRest, AtRestSetting, BinaryLog, KeyWish, OwnChoice, Rebuild, Space, Table, TableName};
 pub use capability::{Capabilities, Flavour, Trust};
 pub use galera::GaleraFacts;
 pub use grants::OwnGrants;

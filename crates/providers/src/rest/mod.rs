@@ -9,6 +9,7 @@ pub mod keys;
 mod looked;
 mod plan;
 mod preflight;
+mod rotate;
 pub mod steps;
 
 pub(crate) use plan::plan;

@@ -14,7 +14,7 @@ const SETTLED: Duration = Duration::from_secs(60);
 const HELD: Duration = Duration::from_secs(180);
 
 /// Rows of every kind that `enable tables,logs` is about, and of some that it is not.
-fn fill(lab: &RealLab, node: &str) {
+pub(crate) fn fill(lab: &RealLab, node: &str) {
     let backwards: String = CANARY.chars().rev().collect();
     let rows =
         |count: u32| format!("SELECT seq, REPEAT(REVERSE('{backwards}'), 6) FROM mysql.seq_1_to_{count}");
@@ -46,7 +46,7 @@ fn fill(lab: &RealLab, node: &str) {
 }
 
 /// Files of a node in which the canary can be read, below its data directory.
-fn readable(lab: &RealLab, node: &str) -> Vec<String> {
+pub(crate) fn readable(lab: &RealLab, node: &str) -> Vec<String> {
     let data = lab.node_dir(node).join("data");
     let has_it = |path: PathBuf| {
         let bytes = std::fs::read(&path).unwrap_or_default();
@@ -61,23 +61,23 @@ fn readable(lab: &RealLab, node: &str) -> Vec<String> {
 
 /// Without the files that are known to keep what was there: Aria's log, which no setting encrypts, and indexes of Aria, which are told by
 /// their headers. A canary was seen in `mysql/db.MAI` once in some forty changes; why is open.
-fn unexplained(files: Vec<String>) -> Vec<String> {
+pub(crate) fn unexplained(files: Vec<String>) -> Vec<String> {
     let is_index = |file: &str| Path::new(file).extension().is_some_and(|end| end == "MAI");
     files.into_iter().filter(|file| !file.starts_with("aria_log.") && !is_index(file)).collect()
 }
 
-fn is_readable(files: &[String], start: &str) -> bool {
+pub(crate) fn is_readable(files: &[String], start: &str) -> bool {
     files.iter().any(|file| file.starts_with(start))
 }
 
-fn change(lab: &RealLab, verb: &str) -> String {
+pub(crate) fn change(lab: &RealLab, verb: &str) -> String {
     let hash = lab.plan_hash_of(&[verb, BOTH, "--purge-binary-logs"]);
     let said = lab.run(&[verb, BOTH, "--purge-binary-logs", "--yes", &hash[..12]]).exits(0);
     format!("{}{}", said.stdout, said.stderr)
 }
 
 /// Option files without what sealion has placed beside them.
-fn options(lab: &RealLab) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+pub(crate) fn options(lab: &RealLab) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let is_option = |path: &Path| path.extension().is_some_and(|end| end == "cnf");
     lab.files().into_iter().filter(|(path, _)| is_option(path)).collect()
 }

@@ -15,6 +15,7 @@ mod kill_matrix;
 mod kills_hosts_sim;
 mod kills_sim;
 mod lab_at_rest;
+mod lab_at_rest_rotated;
 mod lab_audit;
 mod lab_audit_disguises;
 mod lab_audit_followed;
