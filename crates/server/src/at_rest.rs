@@ -65,18 +65,22 @@ impl TableName {
     /// # Source
     /// MariaDB manual, Identifier to File Name Mapping.
     pub fn of_file(path: &str) -> Option<Self> {
-        let (dir, file) = path.rsplit_once('/')?;
-        let schema = dir.rsplit('/').next().unwrap_or(dir);
-        let (stem, _) = file.rsplit_once('.')?;
-        let is_part =
-            |at: &usize| stem.get(*at..*at + 3).is_some_and(|mark| mark.eq_ignore_ascii_case("#P#"));
-        let end = stem.match_indices('#').map(|(at, _)| at).find(is_part).unwrap_or(stem.len());
-        let table = stem.get(..end)?;
+        let (schema, table) = stem_of(path)?;
         if table.starts_with("#sql") || is_of_full_text(table) {
             return None;
         }
         Some(Self { schema: decoded(schema)?, table: decoded(table)? })
     }
+}
+
+/// Directory and file, without what the file ends in and without its partition.
+fn stem_of(path: &str) -> Option<(&str, &str)> {
+    let (dir, file) = path.rsplit_once('/')?;
+    let schema = dir.rsplit('/').next().unwrap_or(dir);
+    let (stem, _) = file.rsplit_once('.')?;
+    let is_part = |at: &usize| stem.get(*at..*at + 3).is_some_and(|mark| mark.eq_ignore_ascii_case("#P#"));
+    let end = stem.match_indices('#').map(|(at, _)| at).find(is_part).unwrap_or(stem.len());
+    Some((schema, stem.get(..end)?))
 }
 
 /// `FTS_000000000000001f_INDEX_1`: of an index of a table, which goes with it.
@@ -87,7 +91,7 @@ pub fn is_of_full_text(name: &str) -> bool {
     })
 }
 
-/// `@0024` is U+0024; two letters behind an `@` stand for letters with accents, which are left to the server to name.
+/// `@0024` is U+0024; two letters behind an `@` stand for letters with accents, which only the server can name: [`AtRest::table_of_file`].
 fn decoded(name: &str) -> Option<String> {
     let mut text = String::with_capacity(name.len());
     let mut rest = name;
@@ -106,6 +110,8 @@ fn decoded(name: &str) -> Option<String> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     pub name: TableName,
+    /// `schema/table` as its files are called, without what they end in.
+    pub file_stem: String,
     pub engine: String,
     pub own_choice: Option<OwnChoice>,
     /// `ENCRYPTION_KEY_ID=...`, where it was made with that.
@@ -132,6 +138,17 @@ pub struct AtRest {
     pub binary_logs: Vec<BinaryLog>,
     /// Plugins that give it keys, and are active.
     pub key_plugins: Vec<String>,
+}
+
+impl AtRest {
+    /// The table that a file is of, whatever letters its name has.
+    pub fn table_of_file(&self, path: &str) -> Option<TableName> {
+        TableName::of_file(path).or_else(|| {
+            let (schema, table) = stem_of(path)?;
+            let is_it = |one: &&Table| one.file_stem.split_once('/') == Some((schema, table));
+            self.tables.iter().find(is_it).map(|one| one.name.clone())
+        })
+    }
 }
 
 /// A setting that a running server takes.
@@ -269,13 +286,15 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
     seen.spaces = spaces.into_values().collect();
     let tables = client.query(
         "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, CREATE_OPTIONS, IFNULL(DATA_LENGTH, 0) + IFNULL(INDEX_LENGTH, 0), \
-         TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_TYPE NOT IN ('VIEW', 'SYSTEM VIEW') AND ENGINE IS NOT NULL AND TABLE_SCHEMA \
+         TABLE_TYPE, CONVERT(CAST(CONVERT(TABLE_SCHEMA USING filename) AS BINARY) USING latin1), \
+         CONVERT(CAST(CONVERT(TABLE_NAME USING filename) AS BINARY) USING latin1) FROM information_schema.TABLES WHERE TABLE_TYPE NOT IN ('VIEW', 'SYSTEM VIEW') AND ENGINE IS NOT NULL AND TABLE_SCHEMA \
          NOT IN ('information_schema', 'performance_schema')",
     )?;
     for row in tables.iter().take(ROWS_MAX) {
         let text = |at: usize| row.at(at).unwrap_or_default().into_owned();
         seen.tables.push(Table {
             name: TableName { schema: text(0), table: text(1) },
+            file_stem: format!("{}/{}", text(6), text(7)),
             engine: text(2),
             own_choice: own_choice(&text(3)),
             own_key_id: own_key_id(&text(3)),
@@ -457,6 +476,30 @@ mod tests {
             "d/t",
         ] {
             assert_eq!(TableName::of_file(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_name_with_accents_is_known_by_what_the_server_calls_its_files() {
+        let name = TableName { schema: "d".into(), table: "odd-ü".into() };
+        let table = Table {
+            name: name.clone(),
+            file_stem: "d/odd@002d@1o".into(),
+            engine: "InnoDB".into(),
+            own_choice: None,
+            own_key_id: None,
+            is_sequence: false,
+            bytes: 0,
+        };
+        let seen = AtRest { tables: vec![table], ..AtRest::default() };
+        for (path, found) in [
+            ("d/odd@002d@1o.ibd", Some(&name)),
+            ("d/odd@002d@1o#P#p0.ibd", Some(&name)),
+            ("e/odd@002d@1o.ibd", None),
+            ("d/odd@1o.ibd", None),
+            ("ibdata1", None),
+        ] {
+            assert_eq!(seen.table_of_file(path).as_ref(), found, "{path}");
         }
     }
 

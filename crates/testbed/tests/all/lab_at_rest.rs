@@ -27,6 +27,7 @@ pub(crate) fn fill(lab: &RealLab, node: &str) {
         format!("CREATE TABLE rest.refused {columns} ENGINE=InnoDB ENCRYPTED=NO"),
         format!("INSERT INTO rest.refused {}", rows(500)),
         format!("CREATE TABLE rest.`odd name-ü` {columns} ENGINE=InnoDB"),
+        format!("INSERT INTO rest.`odd name-ü` {}", rows(300)),
         format!("CREATE TABLE rest.parts {columns} ENGINE=InnoDB PARTITION BY HASH (a) PARTITIONS 3"),
         format!("INSERT INTO rest.parts {}", rows(500)),
         "CREATE TABLE rest.texts (a INT PRIMARY KEY, t TEXT, FULLTEXT (t)) ENGINE=InnoDB".to_owned(),

@@ -1,6 +1,7 @@
 //! The key file and what opens it are put on a server, as they came out of the escrow, before anything refers to them.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use change::{Direction, StepCheck, StepError};
 use escrow::KeySet;
@@ -60,7 +61,10 @@ fn lies(node: &dyn WriteNode, dir: &Path, set: &KeySet, name: &str) -> Result<Li
     })
 }
 
-pub fn opened(world: &World<'_>, entry: &str) -> Result<KeySet, StepError> {
+pub fn opened(world: &mut World<'_>, entry: &str) -> Result<Rc<KeySet>, StepError> {
+    if let Some((_, set)) = world.recent.opened.as_ref().filter(|(name, _)| name == entry) {
+        return Ok(Rc::clone(set));
+    }
     let missing = || {
         fail(format!(
             "the copy {entry} is not in {}\n  why:  keys come onto a server from there only\n  next: bring the file back from a backup of this \
@@ -68,7 +72,9 @@ pub fn opened(world: &World<'_>, entry: &str) -> Result<KeySet, StepError> {
             world.escrow.dir().display()
         ))
     };
-    world.escrow.get(entry).map_err(fail)?.ok_or_else(missing)
+    let set = Rc::new(world.escrow.get(entry).map_err(fail)?.ok_or_else(missing)?);
+    world.recent.opened = Some((entry.to_owned(), Rc::clone(&set)));
+    Ok(set)
 }
 
 /// What still needs the key file: the running server, or what it reads at its next start.

@@ -77,16 +77,14 @@ impl StepKind for EscrowKeys {
             return Ok(());
         }
         let made_unix_ms = world.clock.unix_ms();
+        let base = from.as_ref().map(|from| opened(world, &from.entry)).transpose()?;
         let of = Origin { cluster: &world.cluster, plan_id: &world.plan_id, made_unix_ms };
-        let keys = match &from {
+        let keys = match from.as_ref().zip(base) {
             None => keys::generate(&of)?,
-            Some(from) => {
-                let base = opened(world, &from.entry)?;
-                match &from.takes {
-                    Takes::AllAnd(id) => keys::with_new_key(&base, *id, &of)?,
-                    Takes::Only { kept, anew } => keys::with_only(&base, *kept, anew, &of)?,
-                }
-            }
+            Some((from, base)) => match &from.takes {
+                Takes::AllAnd(id) => keys::with_new_key(&base, *id, &of)?,
+                Takes::Only { kept, anew } => keys::with_only(&base, *kept, anew, &of)?,
+            },
         };
         world.escrow.put(&entry, &keys).map(|_| ()).map_err(fail)
     }

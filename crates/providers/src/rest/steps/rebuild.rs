@@ -7,7 +7,7 @@ use disk::{DataDirectory, Kind};
 use model::text::counted;
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
-use server::{OwnChoice, Rebuild, TableName};
+use server::{AtRest, OwnChoice, Rebuild, TableName};
 
 use super::target;
 use crate::steps::{StepKind, fail, only_node, params};
@@ -87,10 +87,10 @@ fn wrong(one: &disk::Artefact, encrypt: bool) -> u64 {
 }
 
 /// Tables whose files are not as wished, each once, in the order of their names.
-fn to_rebuild(seen: &DataDirectory, encrypt: bool, left_alone: &[TableName]) -> Vec<Rebuild> {
+fn to_rebuild(seen: &DataDirectory, said: &AtRest, encrypt: bool, left_alone: &[TableName]) -> Vec<Rebuild> {
     let mut all: Vec<Rebuild> = Vec::new();
     for one in seen.artefacts.iter().filter(|one| wrong(one, encrypt) > 0) {
-        let Some(table) = TableName::of_file(&one.path) else { continue };
+        let Some(table) = said.table_of_file(&one.path) else { continue };
         if left_alone.contains(&table) {
             continue;
         }
@@ -121,15 +121,10 @@ fn undo(seen: &DataDirectory, encrypt: bool) -> (u64, Vec<String>) {
 }
 
 /// Tables whose own choice is not changed by this step, and that are as it says: they are somebody's wish of meanwhile.
-fn of_own_choice(world: &mut World<'_>, name: &NodeName, encrypt: bool) -> Result<Vec<TableName>, StepError> {
+fn of_own_choice(said: &AtRest, encrypt: bool) -> Vec<TableName> {
     let contrary = if encrypt { OwnChoice::Plain } else { OwnChoice::Encrypted };
-    let seen = world.node(name)?.at_rest().map_err(fail)?;
-    Ok(seen
-        .tables
-        .into_iter()
-        .filter(|table| table.own_choice == Some(contrary))
-        .map(|table| table.name)
-        .collect())
+    let of = said.tables.iter().filter(|table| table.own_choice == Some(contrary));
+    of.map(|table| table.name.clone()).collect()
 }
 
 impl RebuildStep {
@@ -144,9 +139,10 @@ impl RebuildStep {
         let list = if let Some((_, list)) = known {
             list
         } else {
-            let left_alone = of_own_choice(world, name, encrypt)?;
+            let said = world.node(name)?.at_rest().map_err(fail)?;
+            let left_alone = of_own_choice(&said, encrypt);
             let seen = world.node(name)?.files_at_rest().map_err(fail)?;
-            let list = to_rebuild(&seen, encrypt, &left_alone);
+            let list = to_rebuild(&seen, &said, encrypt, &left_alone);
             if !list.is_empty() {
                 world.say(&format!(
                     "{name}: {} to be written anew, whose files are not as the server says",
@@ -221,9 +217,10 @@ impl StepKind for RebuildStep {
             }
             return Ok(format!("{} as they were made", counted(wish.chosen.len(), "table is", "tables are")));
         }
-        let left_alone = of_own_choice(world, &name, encrypt)?;
+        let said = world.node(&name)?.at_rest().map_err(fail)?;
+        let left_alone = of_own_choice(&said, encrypt);
         let seen = world.node(&name)?.files_at_rest().map_err(fail)?;
-        let again = to_rebuild(&seen, encrypt, &left_alone);
+        let again = to_rebuild(&seen, &said, encrypt, &left_alone);
         let (bytes, paths) = undo(&seen, encrypt);
         if !again.is_empty() {
             let names: Vec<String> = again.iter().take(3).map(|one| one.table().to_string()).collect();
@@ -334,8 +331,10 @@ mod tests {
             read_bytes: 0,
             hole_bytes: 0,
         };
-        let names: Vec<String> =
-            to_rebuild(&seen, true, &[]).iter().map(|one| one.table().to_string()).collect();
+        let names: Vec<String> = to_rebuild(&seen, &AtRest::default(), true, &[])
+            .iter()
+            .map(|one| one.table().to_string())
+            .collect();
         assert_eq!(names, ["a-b.t", "a.t", "b.t"]);
     }
 }

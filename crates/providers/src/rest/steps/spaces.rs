@@ -58,7 +58,7 @@ fn left(seen: &AtRest, encrypt: bool) -> Vec<&Space> {
     let own: BTreeSet<&TableName> =
         seen.tables.iter().filter(|table| table.own_choice.is_some()).map(|table| &table.name).collect();
     let is_own = |space: &Space| {
-        TableName::of_file(&format!("{}.ibd", space.name)).is_some_and(|table| own.contains(&table))
+        seen.table_of_file(&format!("{}.ibd", space.name)).is_some_and(|table| own.contains(&table))
             || space
                 .name
                 .split_once('/')

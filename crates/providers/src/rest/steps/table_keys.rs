@@ -164,6 +164,7 @@ mod tests {
     fn table(name: &str, choice: Option<OwnChoice>, key_id: Option<u32>) -> Table {
         Table {
             name: TableName { schema: "d".into(), table: name.into() },
+            file_stem: format!("d/{name}"),
             engine: "InnoDB".into(),
             own_choice: choice,
             own_key_id: key_id,
