@@ -147,7 +147,7 @@ pub fn older(dir: &Path, uuid: &str) -> Result<Vec<(PathBuf, Header)>, String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(fail)?.take(FILES_MAX) {
         let path = entry.map_err(fail)?.path();
-        if let Ok(Parsed::Header(header)) = host::luks::header(&path)
+        if let Ok(Parsed::Header(header)) = disk::luks_file::header(&path)
             && header.uuid == uuid
         {
             found.push((path, *header));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use disk::stack::Coverage;
 use disk::{Artefact, DataDirectory, Kind, Verdict};
 use model::Noun;
 use model::text::counted;
@@ -99,10 +100,12 @@ impl std::fmt::Display for Going {
 /// MariaDB manual, Encryption Key Management: Aria and binary logs are encrypted with key 1.
 const UNNAMED: u32 = 1;
 
-/// What encrypted pages of a file name, with their counts. A file of which some pages were not counted by key has them under the one that
-/// it would have.
+/// What encrypted pages of a file name, with their counts. Copies in the doublewrite buffer do not say whose they are, and are read by nobody
+/// behind a clean start.
 fn keys_of(one: &Artefact) -> impl Iterator<Item = (u32, u64)> + '_ {
-    one.tally.keys.iter().map(|(key, count)| (key.id.unwrap_or(UNNAMED), *count))
+    let is_copies = matches!(one.kind, Kind::System | Kind::Doublewrite);
+    let of = move |key: &disk::KeyUse| key.id.or((!is_copies).then_some(UNNAMED));
+    one.tally.keys.iter().filter_map(move |(key, count)| Some((of(key)?, *count)))
 }
 
 /// `key 1: 210 pages or files, key 3: 7`, of all files of a server.
@@ -159,17 +162,125 @@ pub fn in_words(odd: &[Odd]) -> String {
     words.join(", ")
 }
 
-/// What of these files no setting of the server encrypts, with what helps: a line for each kind.
+/// What of these files no setting of the server encrypts: whether what lies below them does, or what helps. A line for each kind and each
+/// of these.
 pub fn never(seen: &DataDirectory) -> Vec<String> {
-    let mut kinds: BTreeMap<Kind, usize> = BTreeMap::new();
+    #[derive(PartialEq, Eq, PartialOrd, Ord)]
+    enum Below {
+        Covered(&'static str),
+        NotCovered,
+        Unknown(String),
+    }
+    let mut kinds: BTreeMap<(Kind, Below), usize> = BTreeMap::new();
     let has_cure = |one: &&Artefact| !one.kind.cure().is_empty() && one.bytes > 0;
     for one in seen.artefacts.iter().filter(|one| one.verdict == Verdict::Never).filter(has_cure) {
-        *kinds.entry(one.kind).or_default() += 1;
+        let below = match &one.lies_on {
+            Some(Coverage::Memory) if one.is_covered() => Below::Covered("it is in memory"),
+            Some(_) if one.is_covered() => Below::Covered("dm-crypt is below"),
+            Some(Coverage::Unknown(why)) => Below::Unknown(why.clone()),
+            _ => Below::NotCovered,
+        };
+        *kinds.entry((one.kind, below)).or_default() += 1;
     }
     kinds
         .into_iter()
-        .map(|(kind, count)| {
-            format!("{} ({}): {}", kind.word(), counted(count, "file", "files"), kind.cure())
+        .map(|((kind, below), count)| {
+            let what = format!("{} ({})", kind.word(), counted(count, "file", "files"));
+            match below {
+                Below::Covered(how) => format!("covered by its place: {what}: {how}"),
+                Below::NotCovered => format!("this server cannot encrypt: {what}: {}", kind.cure()),
+                Below::Unknown(why) => format!(
+                    "this server cannot encrypt: {what}: {}; whether its device does cannot be told: {why}",
+                    kind.cure()
+                ),
+            }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use disk::{KeyUse, Tally, Unit};
+
+    use super::*;
+
+    fn file(kind: Kind, keys: &[(Option<u32>, u64)], plain: u64, unknown: u64) -> Artefact {
+        let mut tally = Tally { plain, unknown, ..Tally::default() };
+        for (id, count) in keys {
+            tally.encrypted += count;
+            tally.keys.insert(KeyUse { id: *id, version: Some(1) }, *count);
+        }
+        Artefact {
+            path: format!("d/{}", kind.word()),
+            named_by: None,
+            kind,
+            bytes: 1,
+            unit: Unit::Page { bytes: 16_384 },
+            verdict: Verdict::of(&tally, kind.is_never()),
+            tally,
+            space_id: None,
+            claim: None,
+            is_unread: false,
+            lies_on: None,
+        }
+    }
+
+    fn seen(artefacts: Vec<Artefact>) -> DataDirectory {
+        let root = "/".into();
+        DataDirectory { root, family: None, server_uuid: None, artefacts, read_bytes: 0, hole_bytes: 0 }
+    }
+
+    #[test]
+    fn a_key_may_go_only_where_no_page_names_it_or_might() {
+        let needs = |kind, keys: &[(Option<u32>, u64)], unknown, going: Going| {
+            need_a_key(&seen(vec![file(kind, keys, 1, unknown)]), &going).len()
+        };
+        for (kind, keys, unknown, going, count) in [
+            (Kind::Table, &[(Some(3), 9)][..], 0, Going::AllBut(3), 0),
+            (Kind::Table, &[(Some(3), 9)], 0, Going::Only(3), 1),
+            (Kind::Table, &[(Some(3), 9)], 0, Going::All, 1),
+            (Kind::Table, &[(Some(3), 9), (Some(1), 1)], 0, Going::AllBut(3), 1),
+            (Kind::Table, &[(Some(3), 9)], 1, Going::AllBut(3), 1),
+            // What names none has key 1.
+            (Kind::AriaData, &[(None, 2)], 0, Going::AllBut(3), 1),
+            (Kind::Binlog, &[(None, 1)], 0, Going::AllBut(3), 1),
+            (Kind::Binlog, &[(None, 1)], 0, Going::Only(3), 0),
+            // Copies on their way to some tablespace.
+            (Kind::System, &[(None, 11)], 0, Going::AllBut(3), 0),
+            (Kind::System, &[(Some(1), 1), (None, 11)], 0, Going::AllBut(3), 1),
+            (Kind::Backup, &[(Some(1), 1)], 0, Going::AllBut(3), 0),
+        ] {
+            assert_eq!(needs(kind, keys, unknown, going.clone()), count, "{kind:?} {keys:?} {going:?}");
+        }
+        let all = seen(vec![
+            file(Kind::Table, &[(Some(3), 9), (Some(1), 2)], 0, 0),
+            file(Kind::Binlog, &[(None, 1)], 0, 0),
+        ]);
+        assert_eq!(by_key(&all), "key 1: 3, key 3: 9");
+    }
+
+    #[test]
+    fn what_no_server_encrypts_is_covered_only_where_its_place_is() {
+        let lies = |kind, on: Option<Coverage>| {
+            let never = Artefact { lies_on: on, ..file(kind, &[], 1, 0) };
+            never_one(&seen(vec![never]))
+        };
+        assert!(lies(Kind::TextLog, Some(Coverage::Encrypted)).starts_with("covered by its place: text log"));
+        assert!(lies(Kind::TextLog, Some(Coverage::Memory)).starts_with("covered by its place"));
+        for on in [Some(Coverage::Plain), Some(Coverage::Mixed), None] {
+            let said = lies(Kind::TextLog, on);
+            assert!(
+                said.starts_with("this server cannot encrypt") && !said.contains("cannot be told"),
+                "{said}"
+            );
+        }
+        let said = lies(Kind::GaleraCache, Some(Coverage::Unknown("no sysfs".into())));
+        assert!(said.contains("cannot be told: no sysfs"), "{said}");
+        // Whoever may read the file has the key, wherever it lies.
+        assert!(lies(Kind::KeyFile, Some(Coverage::Encrypted)).starts_with("this server cannot encrypt"));
+    }
+
+    fn never_one(seen: &DataDirectory) -> String {
+        never(seen).pop().expect("a line")
+    }
 }

@@ -317,6 +317,7 @@ mod tests {
             space_id: None,
             claim: None,
             is_unread: false,
+            lies_on: None,
         }
     }
 
