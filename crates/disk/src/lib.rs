@@ -6,6 +6,7 @@
 //! [`Verdict::Unknown`], and so is one that could not be read; nothing is left out.
 
 pub mod kind;
+pub mod luks_file;
 pub mod luks_weakness;
 pub mod needle;
 pub mod needs;
@@ -69,6 +70,18 @@ pub struct Artefact {
     pub claim: Option<String>,
     /// It was there and could not be read, in whole or in part.
     pub is_unread: bool,
+    /// What lies below it, where no server encrypts it and its device can.
+    #[serde(default)]
+    pub lies_on: Option<stack::Coverage>,
+}
+
+impl Artefact {
+    /// What lies below it encrypts it, or it is on no disk. That helps nobody whose keys or backups lie there: who may read the file has them.
+    pub fn is_covered(&self) -> bool {
+        use kind::Kind::{Backup, Core, KeyFile, PrivateKey};
+        matches!(self.lies_on, Some(stack::Coverage::Encrypted | stack::Coverage::Memory))
+            && !matches!(self.kind, Backup | Core | KeyFile | PrivateKey)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,7 +180,8 @@ pub fn look_also(
     let root = root.canonicalize().map_err(unreadable)?;
     let (found, family) = places::all(&root, elsewhere)?;
     let server_uuid = walk::server_uuid(&root);
-    let artefacts = pages::read_all(found, family, progress);
+    let mut artefacts = pages::read_all(found, family, progress);
+    lie_on(&root, &mut artefacts, &stack::Here);
     Ok(DataDirectory {
         root,
         family,
@@ -176,4 +190,21 @@ pub fn look_also(
         read_bytes: progress.read_bytes(),
         hole_bytes: progress.hole_bytes(),
     })
+}
+
+/// What no server encrypts is covered by its device, or by nothing.
+fn lie_on(root: &Path, artefacts: &mut [Artefact], tree: &dyn stack::Tree) {
+    let mut known: std::collections::BTreeMap<PathBuf, stack::Coverage> = std::collections::BTreeMap::new();
+    for one in artefacts {
+        if one.verdict != Verdict::Never || one.kind.cure().is_empty() || one.bytes == 0 {
+            continue;
+        }
+        let place = root.join(&one.path);
+        let dir = place.parent().unwrap_or(root).to_owned();
+        let coverage = known.entry(dir).or_insert_with_key(|dir| match dir.canonicalize() {
+            Ok(dir) => stack::Stack::of_path(tree, &dir.display().to_string()).coverage(),
+            Err(error) => stack::Coverage::Unknown(format!("{}: {error}", dir.display())),
+        });
+        one.lies_on = Some(coverage.clone());
+    }
 }

@@ -230,7 +230,7 @@ fn aria_table(one: &Found, is_tried: bool) -> Result<Option<AriaNeed>, String> {
     let file = walk::open(&one.place).map_err(|why| walk::cannot_read(&why))?;
     let start = read_at(&file, 0, aria::HEADER_BYTES).map_err(|why| walk::cannot_read(&why))?;
     match aria::read(&start) {
-        aria::Table::Plain => return Ok(None),
+        aria::Table::Plain | aria::Table::WithoutPages => return Ok(None),
         aria::Table::Unknown(why) => return Err(why.into()),
         aria::Table::Encrypted => {}
     }
@@ -382,12 +382,12 @@ mod tests {
         std::fs::create_dir(home.path().join("d")).unwrap();
         std::fs::write(home.path().join("d/gone.isl"), away.path().join("gone.ibd").to_str().unwrap())
             .unwrap();
-        std::fs::write(away.path().join("far.ibd"), [7; 70_000]).unwrap();
+        std::fs::write(away.path().join("far.ibd"), vec![7; 70_000]).unwrap();
         std::fs::write(home.path().join("d/far.isl"), away.path().join("far.ibd").to_str().unwrap()).unwrap();
         std::os::unix::fs::symlink(away.path(), home.path().join("linked")).unwrap();
         // A page 0 of zeros, and rows behind it.
         std::fs::write(home.path().join("d/half.ibd"), [vec![0; 65_536], vec![7; 65_536]].concat()).unwrap();
-        std::fs::write(home.path().join("d/new.ibd"), [0; 65_536]).unwrap();
+        std::fs::write(home.path().join("d/new.ibd"), vec![0; 65_536]).unwrap();
         let seen = needs(home.path()).unwrap();
         let mut unread: Vec<&str> =
             seen.unread.iter().filter_map(|(path, _)| path.rsplit('/').next()).collect();

@@ -108,7 +108,9 @@ impl Pages {
             Self::Space { header, key_id } => {
                 let page = u32::try_from(number)
                     .map_or(Page::Unknown(TOO_MANY_PAGES), |number| page::judge(header, number, bytes));
-                innodb(page, *key_id, tally)
+                // A copy in the doublewrite buffer has the key of the tablespace that it goes to.
+                let is_copy = u32::try_from(number).is_ok_and(|number| header.is_doublewrite(number));
+                innodb(page, if is_copy { None } else { *key_id }, tally)
             }
             Self::Zero => {
                 let is_zero = bytes.iter().all(|byte| *byte == 0);
@@ -256,6 +258,7 @@ fn artefact(found: Found, head: Head, family: Option<Family>) -> Artefact {
         space_id,
         claim,
         is_unread,
+        lies_on: None,
     }
 }
 

@@ -5,12 +5,16 @@
 //! the device below it, names a cipher. What sysfs does not tell is [`Coverage::Unknown`]: it has no table of a mapping, and nothing of
 //! a drive that encrypts by itself.
 
+mod here;
 mod mounts;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
+pub use here::Here;
 pub use mounts::Mount;
 
 /// Where the layers are read from.
@@ -108,7 +112,7 @@ pub struct Layer {
 }
 
 /// Whether what is written at the top is encrypted before it is on a disk.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Coverage {
     Encrypted,
     Plain,

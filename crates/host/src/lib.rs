@@ -5,7 +5,6 @@
 
 pub mod job;
 mod local;
-pub mod luks;
 pub mod ports;
 pub mod remote;
 mod search;

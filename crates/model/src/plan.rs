@@ -96,6 +96,8 @@ impl fmt::Display for Noun {
 impl std::str::FromStr for Noun {
     type Err = String;
     fn from_str(word: &str) -> Result<Self, Self::Err> {
+        // As the option is called: encrypt_binlog.
+        let word = if word == "binlog" { "logs" } else { word };
         Self::KNOWN.into_iter().find(|noun| noun.to_string() == word).ok_or_else(|| {
             let known: Vec<String> = Self::KNOWN.iter().map(ToString::to_string).collect();
             let meant = crate::text::meant(word, known.iter().map(String::as_str));

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use change::{Acted, Direction, Runner, StepCheck, StepError};
-use escrow::Escrow;
+use escrow::{Escrow, KeySet};
 use model::{Change, Clock, Look, NodeName, Noun, PlanPart, Step};
 use secrecy::SecretString;
 use server::accounts::AccountName;
@@ -158,6 +159,8 @@ pub struct Recent {
     pub(crate) wish: Option<Change>,
     /// What a look at the files of a node has left to write anew: reading them all takes long.
     pub(crate) at_rest: Option<(NodeName, Vec<Rebuild>)>,
+    /// The copy of the escrow that was opened last: a guess at its passphrase is made slow, and a thousand servers get the same keys.
+    pub(crate) opened: Option<(String, Rc<KeySet>)>,
     /// The place of the node that was asked for last.
     node_at: usize,
 }

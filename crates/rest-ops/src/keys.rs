@@ -132,7 +132,10 @@ pub fn restore(
     let (entry, set, opens) = (chosen.entry, chosen.set, chosen.opens);
     let refused =
         |why: String, next: &str| Err(OpsError::Refused(format!("{not}\n  why:  {why}\n  next: {next}")));
-    let dir = keys::dir(spec);
+    // A rotation has put them into a directory of their own.
+    let named = effective.effective("file_key_management_filename");
+    let named = named.and_then(|setting| keys::own_dir(spec, setting.value.as_deref()?));
+    let dir = named.map_or_else(|| keys::dir(spec), |name| keys::dir_named(spec, &name));
     for (key, file, prefix) in
         [("file_key_management_filename", KEY_FILE, ""), ("file_key_management_filekey", PASS_FILE, "FILE:")]
     {

@@ -88,6 +88,7 @@ const REACHES: &[Reach] = &[
     reach("SL3301", &[Link], "every change, between members of the group"),
     reach("SL3302", &[Link], "whole data sets, when a member catches up"),
     reach("SL4001", &[Disk, Backup], "all rows of these tablespaces"),
+    reach("SL4020", &[Disk, Backup], "all rows of these tables"),
     reach("SL4009", &[Disk, Backup], "all rows of these tables"),
     reach(
         "SL4103",

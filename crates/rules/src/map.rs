@@ -57,7 +57,7 @@ pub const PATHS: &[Path] = &[
     path("state transfers of Galera", InTransit, &["SL3002", "SL3203"], &["SL3002"]),
     path("members of the group", InTransit, &["SL3301"], &["SL3301"]),
     path("recovery of a group member", InTransit, &["SL3302"], &["SL3302"]),
-    path("tablespaces", AtRest, &["SL4001"], &["SL4001"]),
+    path("tablespaces", AtRest, &["SL4001", "SL4020"], &["SL4001"]),
     path("tables of other engines", AtRest, &["SL4009"], &["SL4009"]),
     path("new tables", AtRest, &["SL4003", "SL4017", "SL4019"], &["SL4003"]),
     path("Aria tables", AtRest, &["SL4010"], &["SL4010"]),

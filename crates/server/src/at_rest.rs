@@ -35,6 +35,8 @@ pub struct Space {
     pub is_turning: bool,
     /// How far that is, of one thousand; `None`: it does not say.
     pub per_mille: Option<u16>,
+    /// The key that its pages are written with; `None`: the threads do not know it.
+    pub key_id: Option<u32>,
 }
 
 /// What a table was made with, where that is not left to the server.
@@ -109,6 +111,10 @@ pub struct Table {
     /// `Page`, `Dynamic`, as the server writes it.
     pub row_format: String,
     pub own_choice: Option<OwnChoice>,
+    /// `ENCRYPTION_KEY_ID=...`, where it was made with that.
+    pub own_key_id: Option<u32>,
+    /// `ALTER TABLE` does not write it anew with another key (tried on MariaDB 10.11.19: the option is taken, the pages stay).
+    pub is_sequence: bool,
     /// Of rows and indexes, as the server estimates.
     pub bytes: u64,
 }
@@ -145,6 +151,12 @@ impl AtRest {
     pub fn by_file_stem(&self) -> BTreeMap<&str, &Table> {
         self.tables.iter().map(|table| (table.file_stem.as_str(), table)).collect()
     }
+
+    /// The table that a file is of, whatever letters its name has.
+    pub fn table_of_file(&self, path: &str) -> Option<TableName> {
+        let stem = file_stem(path)?;
+        self.tables.iter().find(|table| table.file_stem == stem).map(|table| table.name.clone())
+    }
 }
 
 /// A setting that a running server takes.
@@ -157,6 +169,13 @@ pub enum AtRestSetting {
     Threads(u32),
     /// Pages a second that its threads may write anew.
     RotationIops(u32),
+}
+
+/// What a table is to say of its encryption; `None`: nothing, so that the server's own settings count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct KeyWish {
+    pub choice: Option<OwnChoice>,
+    pub key_id: Option<u32>,
 }
 
 impl AtRestSetting {
@@ -178,6 +197,8 @@ pub enum Rebuild {
     InPlace(TableName),
     /// The same, with another choice of its own; `None`: it is left to the server.
     Choose(TableName, Option<OwnChoice>),
+    /// The same, with another key.
+    Key(TableName, KeyWish),
     /// Aria: writers wait meanwhile.
     Aria(TableName),
 }
@@ -185,7 +206,7 @@ pub enum Rebuild {
 impl Rebuild {
     pub fn table(&self) -> &TableName {
         match self {
-            Self::InPlace(table) | Self::Choose(table, _) | Self::Aria(table) => table,
+            Self::InPlace(table) | Self::Choose(table, _) | Self::Key(table, _) | Self::Aria(table) => table,
         }
     }
 
@@ -194,12 +215,12 @@ impl Rebuild {
         match self {
             Self::InPlace(table) => format!("ALTER TABLE {} FORCE", table.quoted()),
             Self::Choose(table, choice) => {
-                let word = match choice {
-                    Some(OwnChoice::Encrypted) => "YES",
-                    Some(OwnChoice::Plain) => "NO",
-                    None => "DEFAULT",
-                };
-                format!("ALTER TABLE {} ENCRYPTED={word}", table.quoted())
+                format!("ALTER TABLE {} ENCRYPTED={}", table.quoted(), word_of(*choice))
+            }
+            Self::Key(table, wish) => {
+                let id = wish.key_id.map_or_else(|| "DEFAULT".to_owned(), |id| id.to_string());
+                let choice = word_of(wish.choice);
+                format!("ALTER TABLE {} ENCRYPTED={choice} ENCRYPTION_KEY_ID={id}", table.quoted())
             }
             Self::Aria(table) => format!("ALTER TABLE {} ENGINE=Aria", table.quoted()),
         }
@@ -215,8 +236,20 @@ impl Rebuild {
             // Of this node alone; it receives nothing meanwhile.
             all.push("SET SESSION wsrep_OSU_method='RSU'".into());
         }
+        if matches!(self, Self::Key(_, KeyWish { key_id: None, .. })) {
+            // DEFAULT is the session's default, and the table says nothing only where that is 1.
+            all.push("SET SESSION innodb_default_encryption_key_id=1".into());
+        }
         all.push(self.statement());
         all
+    }
+}
+
+fn word_of(choice: Option<OwnChoice>) -> &'static str {
+    match choice {
+        Some(OwnChoice::Encrypted) => "YES",
+        Some(OwnChoice::Plain) => "NO",
+        None => "DEFAULT",
     }
 }
 
@@ -231,7 +264,7 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
     let known = client.query("SELECT SPACE, NAME FROM information_schema.INNODB_SYS_TABLESPACES")?;
     let turning = client.query(
         "SELECT SPACE, NAME, ENCRYPTION_SCHEME, MIN_KEY_VERSION, ROTATING_OR_FLUSHING, KEY_ROTATION_PAGE_NUMBER, \
-         KEY_ROTATION_MAX_PAGE_NUMBER FROM information_schema.INNODB_TABLESPACES_ENCRYPTION",
+         KEY_ROTATION_MAX_PAGE_NUMBER, CURRENT_KEY_ID FROM information_schema.INNODB_TABLESPACES_ENCRYPTION",
     )?;
     let number = |text: Option<std::borrow::Cow<'_, str>>| text.and_then(|text| text.parse::<u64>().ok());
     let mut spaces = BTreeMap::new();
@@ -241,7 +274,8 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
             continue;
         };
         let name = name.into_owned();
-        spaces.insert(id, Space { id, name, is_encrypted: false, is_turning: false, per_mille: None });
+        let (is_encrypted, is_turning) = (false, false);
+        spaces.insert(id, Space { id, name, is_encrypted, is_turning, per_mille: None, key_id: None });
     }
     for row in turning.iter().take(ROWS_MAX) {
         let Some(id) = number(row.at(0)).and_then(|id| u32::try_from(id).ok()) else { continue };
@@ -255,6 +289,7 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
             // What is not a number is not known to be over.
             is_turning: number(row.at(4)) != Some(0),
             per_mille,
+            key_id: number(row.at(7)).and_then(|id| u32::try_from(id).ok()),
         };
         spaces.insert(id, space);
     }
@@ -266,7 +301,7 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
     let tables = client.query(
         "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, CREATE_OPTIONS, IFNULL(DATA_LENGTH, 0) + IFNULL(INDEX_LENGTH, 0), \
          IFNULL(ROW_FORMAT, ''), CONVERT(CONVERT(TABLE_SCHEMA USING filename) USING binary), \
-         CONVERT(CONVERT(TABLE_NAME USING filename) USING binary) \
+         CONVERT(CONVERT(TABLE_NAME USING filename) USING binary), TABLE_TYPE \
          FROM information_schema.TABLES WHERE TABLE_TYPE NOT IN ('VIEW', 'SYSTEM VIEW') AND ENGINE IS NOT NULL AND TABLE_SCHEMA \
          NOT IN ('information_schema', 'performance_schema')",
     )?;
@@ -279,6 +314,8 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
             row_format: text(5),
             engine: text(2),
             own_choice: own_choice(&text(3)),
+            own_key_id: own_key_id(&text(3)),
+            is_sequence: text(8) == "SEQUENCE",
             bytes: number(row.at(4)).unwrap_or(0),
         });
     }
@@ -310,19 +347,27 @@ pub fn data_files(client: &mut Client) -> Result<Vec<String>, NetError> {
     Ok(names.filter(|name| !name.is_empty()).collect())
 }
 
-/// Of `CREATE_OPTIONS`: `` transactional=1 `ENCRYPTED`='NO' ``, in the letters of whoever made the table.
-fn own_choice(options: &str) -> Option<OwnChoice> {
+/// A word of `CREATE_OPTIONS`: `` transactional=1 `ENCRYPTED`='NO' ``, in the letters of whoever made the table.
+fn own_word(options: &str, key: &str) -> Option<String> {
     let plain: String = options
         .chars()
         .filter(|char| !"`'\"".contains(*char))
         .map(|char| char.to_ascii_lowercase())
         .collect();
     let mut words = plain.split_ascii_whitespace();
-    words.find_map(|word| match word.strip_prefix("encrypted=")? {
+    words.find_map(|word| word.strip_prefix(key)?.strip_prefix('=').map(str::to_owned))
+}
+
+fn own_choice(options: &str) -> Option<OwnChoice> {
+    match own_word(options, "encrypted")?.as_str() {
         "yes" => Some(OwnChoice::Encrypted),
         "no" => Some(OwnChoice::Plain),
         _ => None,
-    })
+    }
+}
+
+fn own_key_id(options: &str) -> Option<u32> {
+    own_word(options, "encryption_key_id")?.parse().ok()
 }
 
 /// # Errors
@@ -461,9 +506,11 @@ pub fn renew_undo(
         for number in 0..u64::from(round.transactions) {
             let mut session = open()?;
             alone(&mut session)?;
+            // Else the row behind its own is locked, too, which is the next one's first.
+            session.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
             session.execute("BEGIN")?;
             session.execute(&format!(
-                "UPDATE {SCRATCH}.t SET b = REPEAT('y', {SCRATCH_ROW_BYTES}) WHERE a > {} AND a <= {}",
+                "UPDATE {SCRATCH}.t SET b = REPEAT('y', {SCRATCH_ROW_BYTES}) WHERE a > {} AND a < {}",
                 number * each,
                 (number + 1) * each
             ))?;
@@ -545,6 +592,31 @@ mod tests {
     }
 
     #[test]
+    fn a_name_with_accents_is_known_by_what_the_server_calls_its_files() {
+        let name = TableName { schema: "d".into(), table: "odd-ü".into() };
+        let table = Table {
+            name: name.clone(),
+            file_stem: "d/odd@002d@1o".into(),
+            engine: "InnoDB".into(),
+            row_format: "Dynamic".into(),
+            own_choice: None,
+            own_key_id: None,
+            is_sequence: false,
+            bytes: 0,
+        };
+        let seen = AtRest { tables: vec![table], ..AtRest::default() };
+        for (path, found) in [
+            ("d/odd@002d@1o.ibd", Some(&name)),
+            ("d/odd@002d@1o#P#p0.ibd", Some(&name)),
+            ("e/odd@002d@1o.ibd", None),
+            ("d/odd@1o.ibd", None),
+            ("ibdata1", None),
+        ] {
+            assert_eq!(seen.table_of_file(path).as_ref(), found, "{path}");
+        }
+    }
+
+    #[test]
     fn names_are_quoted_and_statements_are_those_that_a_person_types() {
         let table = TableName { schema: "a`b".into(), table: "t".into() };
         assert_eq!(Rebuild::InPlace(table.clone()).statement(), "ALTER TABLE `a``b`.`t` FORCE");
@@ -565,6 +637,14 @@ mod tests {
             ("partitioned `Encrypted`='Yes'", Some(OwnChoice::Encrypted)),
         ] {
             assert_eq!(own_choice(options), choice, "{options}");
+        }
+        for (options, id) in [
+            ("`encrypted`='yes' `encryption_key_id`='3'", Some(3)),
+            ("`ENCRYPTION_KEY_ID`=17", Some(17)),
+            ("`encrypted`='yes'", None),
+            ("encryption_key_id=many", None),
+        ] {
+            assert_eq!(own_key_id(options), id, "{options}");
         }
     }
 }

@@ -4,12 +4,11 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use ::disk::luks_weakness::{Weakness, weaknesses};
-use ::disk::stack::{Coverage, DeviceNumber, HeaderLook, Layer, Stack, Tree};
+use ::disk::stack::{Coverage, DeviceNumber, Here, Layer, Stack};
 use formats::luks::{Claim, Header, Kdf, Parsed, Priority, SlotKind, SlotState, Version};
-use host::{HostError, ReadHost};
 use model::Severity;
 use report::shape::{
     DiskCoverageWord, DiskHeaderWord, DiskLayerRow, DiskPathRow, DiskPathWord, DiskSwapRow, LuksHeaderRow,
@@ -24,20 +23,14 @@ const NOT_LOOKED_AT: &[&str] = &[
     "backups, copies and older header backups elsewhere: a header backup opens with the keys of its day",
 ];
 
-/// mountinfo of a host with thousands of containers has a few MB.
-const TEXT_BYTES_MAX: u64 = 16 << 20;
-/// Links to links; the kernel follows 40.
-const LINKS_MAX: usize = 40;
-
 /// Looks at each path, and at swap.
 ///
 /// # Errors
 /// A path is not there, or cannot be looked at.
-pub fn disk(host: &dyn ReadHost, paths: &[PathBuf]) -> Result<StatusDiskReport, OpsError> {
-    let tree = HostTree { host };
-    let paths = paths.iter().map(|path| path_row(&tree, path)).collect::<Result<_, _>>()?;
+pub fn disk(paths: &[PathBuf]) -> Result<StatusDiskReport, OpsError> {
+    let paths = paths.iter().map(|path| path_row(path)).collect::<Result<_, _>>()?;
     let mut not_looked_at: Vec<String> = NOT_LOOKED_AT.iter().map(|text| (*text).to_owned()).collect();
-    let swaps = match Stack::of_swaps(&tree) {
+    let swaps = match Stack::of_swaps(&Here) {
         Ok(swaps) => swaps.iter().map(|(name, stack)| swap_row(name, &stack.coverage())).collect(),
         Err(why) => {
             not_looked_at.push(format!("swap: {why}"));
@@ -66,7 +59,7 @@ pub fn worst(report: &StatusDiskReport) -> Option<report::shape::SeverityWord> {
     report.paths.iter().flat_map(|row| &row.weaknesses).map(|one| one.severity).max()
 }
 
-fn path_row(tree: &HostTree<'_>, path: &Path) -> Result<DiskPathRow, OpsError> {
+fn path_row(path: &Path) -> Result<DiskPathRow, OpsError> {
     let cannot = |error: io::Error| {
         let next = match error.kind() {
             io::ErrorKind::PermissionDenied => "run it as root",
@@ -88,8 +81,8 @@ fn path_row(tree: &HostTree<'_>, path: &Path) -> Result<DiskPathRow, OpsError> {
     };
     let text = real.display().to_string();
     let stack = match kind {
-        DiskPathWord::Device => Stack::of_device(tree, number(about.rdev())),
-        DiskPathWord::File | DiskPathWord::Directory => Stack::of_path(tree, &text),
+        DiskPathWord::Device => Stack::of_device(&Here, number(about.rdev())),
+        DiskPathWord::File | DiskPathWord::Directory => Stack::of_path(&Here, &text),
     };
     let coverage = stack.coverage();
     let mut row = DiskPathRow {
@@ -107,7 +100,7 @@ fn path_row(tree: &HostTree<'_>, path: &Path) -> Result<DiskPathRow, OpsError> {
         row.weaknesses.extend(below_a_directory(&coverage));
         return Ok(row);
     }
-    match host::luks::header(&real) {
+    match ::disk::luks_file::header(&real) {
         Ok(Parsed::Header(header)) => {
             row.header_is = DiskHeaderWord::Found;
             row.weaknesses = weaknesses(&header).iter().map(weakness_row).collect();
@@ -292,74 +285,6 @@ fn slot_row(header: &Header, slot: &formats::luks::Slot) -> LuksSlotRow {
     row
 }
 
-/// sysfs and procfs of this machine.
-struct HostTree<'h> {
-    host: &'h dyn ReadHost,
-}
-
-impl Tree for HostTree<'_> {
-    fn read(&self, path: &str) -> Result<Option<String>, String> {
-        match self.host.read(Path::new(path), TEXT_BYTES_MAX) {
-            Ok(bytes) => Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-
-    fn list(&self, dir: &str) -> Result<Option<Vec<String>>, String> {
-        match self.host.list(Path::new(dir)) {
-            Ok(paths) => {
-                let name = |path: &PathBuf| Some(path.file_name()?.to_string_lossy().into_owned());
-                Ok(Some(paths.iter().filter_map(name).collect()))
-            }
-            Err(HostError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-
-    fn real_path(&self, path: &str) -> Result<Option<String>, String> {
-        let mut at = PathBuf::from(path);
-        for _ in 0..LINKS_MAX {
-            let Some(target) = self.host.link(&at).map_err(|error| error.to_string())? else {
-                let is_there = self.host.facts(&at).map_err(|error| error.to_string())?.is_some();
-                return Ok(is_there.then(|| at.display().to_string()));
-            };
-            at = normal(&at.parent().unwrap_or(Path::new("/")).join(target));
-        }
-        Err(format!("{path} leads through more than {LINKS_MAX} links"))
-    }
-
-    fn device_of(&self, path: &str) -> Option<DeviceNumber> {
-        fs::metadata(path).ok().map(|about| number(about.dev()))
-    }
-
-    fn luks(&self, device: &str) -> HeaderLook {
-        match host::luks::header(Path::new(device)) {
-            Ok(Parsed::Header(header)) => {
-                HeaderLook::Found { uuid: header.uuid.clone(), claim: header.claim() }
-            }
-            Ok(Parsed::Absent) => HeaderLook::Absent,
-            Ok(Parsed::Unclear(why)) => HeaderLook::Unknown(why),
-            Ok(Parsed::Needs(bytes)) => HeaderLook::Unknown(format!("it needs {bytes} bytes")),
-            Err(error) => HeaderLook::Unknown(error.to_string()),
-        }
-    }
-}
-
-/// Without `..`: of a path whose directories are no links, as those of sysfs.
-fn normal(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                out.pop();
-            }
-            Component::CurDir => {}
-            part => out.push(part),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -370,7 +295,7 @@ mod tests {
         let image = dir.path().join("image");
         let first = include_bytes!("../../formats/testdata/luks/luks2-argon2id-clevis.bin");
         fs::write(&image, first).expect("writable");
-        let report = disk(&host::Local, &[dir.path().to_owned(), image]).expect("both are there");
+        let report = disk(&[dir.path().to_owned(), image]).expect("both are there");
         let [directory, image] = report.paths.as_slice() else { panic!("{report:?}") };
         // Which disks a machine has is its own affair; that the words fit each other is ours.
         assert_eq!(directory.coverage, image.coverage);
@@ -384,13 +309,7 @@ mod tests {
         assert_eq!((header.version, header.claims), (2, DiskCoverageWord::Encrypted));
         assert_eq!(header.slots[1].tokens, [0]);
         assert!(image.weaknesses.iter().any(|one| one.name == "pbkdf2"));
-        let error = disk(&host::Local, &[dir.path().join("none")]).expect_err("gone");
+        let error = disk(&[dir.path().join("none")]).expect_err("gone");
         assert_eq!(error.exit_code(), 3);
-    }
-
-    #[test]
-    fn a_path_of_sysfs_is_made_whole() {
-        let path = Path::new("/sys/dev/block/../../devices/virtual/block/./loop0");
-        assert_eq!(normal(path), Path::new("/sys/devices/virtual/block/loop0"));
     }
 }

@@ -12,6 +12,7 @@ mod sql;
 
 use std::path::{Path, PathBuf};
 
+use disk::stack::Coverage;
 use disk::{Artefact, DataDirectory, DiskError, Elsewhere, Family, Progress, Unit, Verdict};
 use report::shape::{
     RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestPlaceRow, RestServerRow, RestSqlRow,
@@ -273,6 +274,11 @@ fn row(one: &Artefact, sql: Option<RestSqlRow>, family: Option<Family>) -> RestA
             .map(|(why, count)| if *count == 1 { why.clone() } else { format!("{why} ({count} times)") })
             .collect(),
         sql,
+        lies_on: one.lies_on.as_ref().map(|below| below.word().to_owned()),
+        lies_on_why: match &one.lies_on {
+            Some(Coverage::Unknown(why)) => Some(why.clone()),
+            _ => None,
+        },
         cure: cures::of(one, family).map(str::to_owned),
     }
 }
@@ -357,6 +363,7 @@ mod tests {
             space_id: Some(7),
             claim: None,
             is_unread: false,
+            lies_on: None,
         }
     }
 

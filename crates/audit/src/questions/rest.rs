@@ -31,6 +31,7 @@ pub const QUESTION: Question = Question {
         &facts::rest::FILE_KEY_ENCRYPTED,
         &facts::rest::FILE_KEY_ALGORITHM,
         &facts::rest::OTHER_ENGINES,
+        &facts::rest::TABLES_OPTED_OUT,
         &facts::rest::SCHEMAS_CLEAR,
         &facts::rest::SHARED_TABLESPACE,
         &facts::rest::KEY_IN_DATADIR,
@@ -94,6 +95,26 @@ fn other_engines(asking: &mut Asking<'_>) -> Result<Value, Refusal> {
         Ok(rows) => some(rows.iter().map(|row| {
             let text = |at: usize| row.at(at).unwrap_or_default();
             format!("{}.{} ({})", text(0), text(1), text(2))
+        })),
+        Err(why) => Value::Unknown(why),
+    })
+}
+
+/// What a table was made with stands in `CREATE_OPTIONS`, in the letters and marks of whoever made it: `` `ENCRYPTED`='NO' ``, `encrypted=no`.
+const OPTED_OUT: &str = "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES \
+     WHERE ENGINE = 'InnoDB' AND REPLACE(REPLACE(REPLACE(LOWER(CREATE_OPTIONS), CHAR(96), ''), CHAR(39), ''), CHAR(34), '') \
+     RLIKE '(^| )encrypted=no( |$)'";
+
+fn opted_out(asking: &mut Asking<'_>) -> Result<Value, Refusal> {
+    // Without it the view lists fewer tables, and nothing says so.
+    let needs = [Grant::Global("SHOW VIEW")];
+    if !asking.rights.has("SHOW VIEW") {
+        return Ok(Value::Unknown(missing(&needs)));
+    }
+    Ok(match asking.rows_with(&needs, OPTED_OUT)? {
+        Ok(rows) => some(rows.iter().map(|row| {
+            let text = |at: usize| row.at(at).unwrap_or_default();
+            format!("{}.{}", text(0), text(1))
         })),
         Err(why) => Value::Unknown(why),
     })
@@ -166,6 +187,8 @@ fn of_mariadb(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         asking.note(fact, value, &format!("{how}; {}", variable_says(variable)));
     }
     asking.note(&facts::rest::NEW_TABLES_ENCRYPTED, new_tables, &how);
+    let opted_out = opted_out(asking)?;
+    asking.note(&facts::rest::TABLES_OPTED_OUT, opted_out, OPTED_OUT);
     // Its name is stored beside the variables that it brings.
     let (encrypted, counter_mode) = if asking.view.variable("file_key_management_filename").is_none() {
         (Value::Absent, Value::Absent)

@@ -39,6 +39,8 @@ facts! {
     FILE_KEY_ALGORITHM = "rest.file_key_algorithm", YesNo, [Audit => MariaDb];
     /// Tables with data in engines that do not encrypt.
     OTHER_ENGINES = "rest.other_engines", Found, [Audit => All];
+    /// Tables of InnoDB that were made with `ENCRYPTED=NO`.
+    TABLES_OPTED_OUT = "rest.tables_opted_out", Found, [Audit => MariaDb];
     /// Schemas whose new tables are not encrypted.
     SCHEMAS_CLEAR = "rest.schemas_clear", Found, [Audit => MySql];
     /// Whether new tables are put into the system tablespace.

@@ -49,7 +49,7 @@ impl Volume {
 /// There is none, or it cannot be told.
 pub fn header_at(place: &Path) -> Result<Header, String> {
     let name = place.display();
-    match host::luks::header(place) {
+    match disk::luks_file::header(place) {
         Ok(Parsed::Header(header)) => Ok(*header),
         Ok(Parsed::Absent) => Err(format!("{name} has no LUKS header")),
         Ok(Parsed::Unclear(why)) => Err(format!("the header of {name} cannot be told: {why}")),

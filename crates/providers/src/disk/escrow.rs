@@ -181,7 +181,7 @@ pub fn older(dir: &Path, now: &Header) -> Older {
                 (path, kind) if kind.is_dir() => {
                     older.not_read.push(format!("{}: it lies too deep", path.display()));
                 }
-                (path, kind) if kind.is_file() || kind.is_symlink() => match host::luks::header(&path) {
+                (path, kind) if kind.is_file() || kind.is_symlink() => match disk::luks_file::header(&path) {
                     Ok(Parsed::Header(header)) if is_of_it(&header) => older.found.push((path, *header)),
                     Ok(Parsed::Unclear(why)) => older.not_read.push(format!("{}: {why}", path.display())),
                     Ok(_) => {}

@@ -248,7 +248,7 @@ fn data_keys(builder: &mut Builder, draft: &NodeDraft, keys: &JoinerKeys) {
         "data-keys",
         format!("{name} gets the keys of the members' data out of the escrow: {}", keys.key_file),
         vec![name],
-        DataKeysParams { entry: keys.entry.clone() },
+        DataKeysParams { entry: keys.entry.clone(), dir: keys.key_dir.clone(), removes: false },
     );
     let dir = std::path::Path::new(&keys.key_file).parent().unwrap_or(std::path::Path::new("/"));
     step.nature.needs = draft.key_file_needs(&[dir]);

@@ -17,6 +17,8 @@ use crate::world::World;
 pub struct JoinerKeys {
     /// The copy in the escrow.
     pub entry: String,
+    /// The directory in which they lie on the members.
+    pub key_dir: String,
     pub key_file: String,
     pub edits: Vec<Edit>,
     /// What of the members' data is encrypted: the same is to be so on the new one.
@@ -37,26 +39,26 @@ pub fn of_joiner(
     let mut has_ours = None;
     for name in members {
         let node = world.node(name).map_err(refuse)?;
-        let ours = keys::dir(node.spec()).join(KEY_FILE).display().to_string();
         let view = node.view().map_err(refuse)?;
-        match view.variable(FILENAME).filter(|file| !file.is_empty()) {
-            Some(file) if file == ours => has_ours = has_ours.or(Some(view)),
-            Some(file) => {
-                let has_some = world.node(joiner).map_err(refuse)?.effective().map_err(refuse)?;
-                if has_some.effective(FILENAME).is_none() {
-                    return Err(refuse(format!(
-                        "{joiner} has no keys for the data that it would receive\n  why:  {name} encrypts with those of {file}, which sealion did \
-                         not make\n  next: bring that file to {joiner}, set {FILENAME} there as on {name}, then plan again"
-                    )));
-                }
-            }
-            None => {}
+        let Some(file) = view.variable(FILENAME).filter(|file| !file.is_empty()) else { continue };
+        if let Some(dir) = keys::own_dir(node.spec(), file) {
+            has_ours = has_ours.or_else(|| Some((name.clone(), dir, view)));
+            continue;
+        }
+        let file = file.to_owned();
+        let has_some = world.node(joiner).map_err(refuse)?.effective().map_err(refuse)?;
+        if has_some.effective(FILENAME).is_none() {
+            return Err(refuse(format!(
+                "{joiner} has no keys for the data that it would receive\n  why:  {name} encrypts with those of {file}, which sealion did \
+                 not make\n  next: bring that file to {joiner}, set {FILENAME} there as on {name}, then plan again"
+            )));
         }
     }
-    let Some(member) = has_ours else { return Ok(None) };
-    let (entry, _) = plan::entry_of(world, true)?;
+    let Some((name, key_dir, member)) = has_ours else { return Ok(None) };
+    let numbers = plan::numbers(world)?;
+    let entry = plan::entry_of(world, &name, &key_dir, &numbers)?;
     let node = world.node(joiner).map_err(refuse)?;
-    let dir = keys::dir(node.spec());
+    let dir = keys::dir_named(node.spec(), &key_dir);
     let effective = node.effective().map_err(refuse)?;
     let key_file = dir.join(KEY_FILE).display().to_string();
     let group = plan::plugin_group(&effective, anchor, &member.capabilities().option_groups())?;
@@ -76,5 +78,5 @@ pub fn of_joiner(
     let is_on = |name: &str| member.variable(name).is_some_and(|value| !["OFF", "0"].contains(&value));
     let nouns = [(Noun::Tables, "innodb_encrypt_tables"), (Noun::Logs, "encrypt_binlog")];
     let nouns = nouns.into_iter().filter(|(_, option)| is_on(option)).map(|(noun, _)| noun).collect();
-    Ok(Some(JoinerKeys { entry, key_file, edits, nouns }))
+    Ok(Some(JoinerKeys { entry, key_dir, key_file, edits, nouns }))
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use disk::stack::Coverage;
 use disk::{Artefact, DataDirectory, Kind, Verdict};
 use model::Noun;
 use model::text::counted;
+use serde::{Deserialize, Serialize};
 
 /// So many files are named.
 const NAMED_MAX: usize = 5;
@@ -34,13 +36,94 @@ pub fn not_encrypted(seen: &DataDirectory, nouns: &[Noun]) -> Vec<Odd> {
     seen.artefacts.iter().filter(|one| is_of(one.kind, nouns)).filter_map(|one| odd(one, true)).collect()
 }
 
-/// Files of any kind that need a key, or of which that cannot be told.
-pub fn need_a_key(seen: &DataDirectory) -> Vec<Odd> {
-    // What is in a backup is not the server's to read.
-    let is_own = |one: &&Artefact| !matches!(one.kind, Kind::Backup | Kind::KeyFile);
+/// What is in a backup is not the server's to read.
+fn is_own(one: &Artefact) -> bool {
+    !matches!(one.kind, Kind::Backup | Kind::KeyFile)
+}
+
+/// Files of any kind that need one of the keys which go, or of which that cannot be told.
+pub fn need_a_key(seen: &DataDirectory, going: &Going) -> Vec<Odd> {
     let all = [Noun::Tables, Noun::Logs];
-    let of_server = |one: &&Artefact| is_of(one.kind, &all) || one.tally.encrypted > 0;
-    seen.artefacts.iter().filter(is_own).filter(of_server).filter_map(|one| odd(one, false)).collect()
+    let of_server = |one: &&Artefact| is_own(one) && (is_of(one.kind, &all) || one.tally.encrypted > 0);
+    let needs = |one: &Artefact| {
+        if *going == Going::All {
+            return odd(one, false);
+        }
+        // What cannot be told may need any of them.
+        if one.tally.unknown > 0 || one.verdict == Verdict::Unknown {
+            return odd(one, false);
+        }
+        let count: u64 = keys_of(one).filter(|(id, _)| going.is_going(*id)).map(|(_, count)| count).sum();
+        (count > 0).then(|| Odd {
+            path: one.path.clone(),
+            kind: one.kind,
+            is_unknown: false,
+            says: format!("{} with such a key", counted_of(count)),
+        })
+    };
+    seen.artefacts.iter().filter(of_server).filter_map(needs).collect()
+}
+
+/// Which key ids are to go.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Going {
+    #[default]
+    All,
+    Only(u32),
+    AllBut(u32),
+}
+
+impl Going {
+    pub fn is_going(&self, id: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(only) => id == *only,
+            Self::AllBut(kept) => id != *kept,
+        }
+    }
+}
+
+impl std::fmt::Display for Going {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::All => f.write_str("a key"),
+            Self::Only(only) => write!(f, "key {only}"),
+            Self::AllBut(kept) => write!(f, "a key but {kept}"),
+        }
+    }
+}
+
+/// Files that do not name a key have this one.
+///
+/// # Source
+/// MariaDB manual, Encryption Key Management: Aria and binary logs are encrypted with key 1.
+const UNNAMED: u32 = 1;
+
+/// What encrypted pages of a file name, with their counts. Copies in the doublewrite buffer do not say whose they are, and are read by nobody
+/// behind a clean start.
+fn keys_of(one: &Artefact) -> impl Iterator<Item = (u32, u64)> + '_ {
+    let is_copies = matches!(one.kind, Kind::System | Kind::Doublewrite);
+    let of = move |key: &disk::KeyUse| key.id.or((!is_copies).then_some(UNNAMED));
+    one.tally.keys.iter().filter_map(move |(key, count)| Some((of(key)?, *count)))
+}
+
+/// `key 1: 210 pages or files, key 3: 7`, of all files of a server.
+pub fn by_key(seen: &DataDirectory) -> String {
+    let mut all: BTreeMap<u32, u64> = BTreeMap::new();
+    for one in seen.artefacts.iter().filter(|one| is_own(one)) {
+        for (id, count) in keys_of(one) {
+            *all.entry(id).or_default() += count;
+        }
+    }
+    let words: Vec<String> = all.iter().map(|(id, count)| format!("key {id}: {count}")).collect();
+    if words.is_empty() { "none is encrypted".into() } else { words.join(", ") }
+}
+
+/// Backups beside the data that hold encrypted pages: they need the keys of their time.
+pub fn backups(seen: &DataDirectory) -> Vec<String> {
+    let is_one = |one: &&Artefact| one.kind == Kind::Backup && one.tally.encrypted > 0;
+    seen.artefacts.iter().filter(is_one).map(|one| one.path.clone()).take(NAMED_MAX).collect()
 }
 
 fn odd(one: &Artefact, encrypted: bool) -> Option<Odd> {
@@ -79,17 +162,125 @@ pub fn in_words(odd: &[Odd]) -> String {
     words.join(", ")
 }
 
-/// What of these files no setting of the server encrypts, with what helps: a line for each kind.
+/// What of these files no setting of the server encrypts: whether what lies below them does, or what helps. A line for each kind and each
+/// of these.
 pub fn never(seen: &DataDirectory) -> Vec<String> {
-    let mut kinds: BTreeMap<Kind, usize> = BTreeMap::new();
+    #[derive(PartialEq, Eq, PartialOrd, Ord)]
+    enum Below {
+        Covered(&'static str),
+        NotCovered,
+        Unknown(String),
+    }
+    let mut kinds: BTreeMap<(Kind, Below), usize> = BTreeMap::new();
     let has_cure = |one: &&Artefact| !one.kind.cure().is_empty() && one.bytes > 0;
     for one in seen.artefacts.iter().filter(|one| one.verdict == Verdict::Never).filter(has_cure) {
-        *kinds.entry(one.kind).or_default() += 1;
+        let below = match &one.lies_on {
+            Some(Coverage::Memory) if one.is_covered() => Below::Covered("it is in memory"),
+            Some(_) if one.is_covered() => Below::Covered("dm-crypt is below"),
+            Some(Coverage::Unknown(why)) => Below::Unknown(why.clone()),
+            _ => Below::NotCovered,
+        };
+        *kinds.entry((one.kind, below)).or_default() += 1;
     }
     kinds
         .into_iter()
-        .map(|(kind, count)| {
-            format!("{} ({}): {}", kind.word(), counted(count, "file", "files"), kind.cure())
+        .map(|((kind, below), count)| {
+            let what = format!("{} ({})", kind.word(), counted(count, "file", "files"));
+            match below {
+                Below::Covered(how) => format!("covered by its place: {what}: {how}"),
+                Below::NotCovered => format!("this server cannot encrypt: {what}: {}", kind.cure()),
+                Below::Unknown(why) => format!(
+                    "this server cannot encrypt: {what}: {}; whether its device does cannot be told: {why}",
+                    kind.cure()
+                ),
+            }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use disk::{KeyUse, Tally, Unit};
+
+    use super::*;
+
+    fn file(kind: Kind, keys: &[(Option<u32>, u64)], plain: u64, unknown: u64) -> Artefact {
+        let mut tally = Tally { plain, unknown, ..Tally::default() };
+        for (id, count) in keys {
+            tally.encrypted += count;
+            tally.keys.insert(KeyUse { id: *id, version: Some(1) }, *count);
+        }
+        Artefact {
+            path: format!("d/{}", kind.word()),
+            named_by: None,
+            kind,
+            bytes: 1,
+            unit: Unit::Page { bytes: 16_384 },
+            verdict: Verdict::of(&tally, kind.is_never()),
+            tally,
+            space_id: None,
+            claim: None,
+            is_unread: false,
+            lies_on: None,
+        }
+    }
+
+    fn seen(artefacts: Vec<Artefact>) -> DataDirectory {
+        let root = "/".into();
+        DataDirectory { root, family: None, server_uuid: None, artefacts, read_bytes: 0, hole_bytes: 0 }
+    }
+
+    #[test]
+    fn a_key_may_go_only_where_no_page_names_it_or_might() {
+        let needs = |kind, keys: &[(Option<u32>, u64)], unknown, going: Going| {
+            need_a_key(&seen(vec![file(kind, keys, 1, unknown)]), &going).len()
+        };
+        for (kind, keys, unknown, going, count) in [
+            (Kind::Table, &[(Some(3), 9)][..], 0, Going::AllBut(3), 0),
+            (Kind::Table, &[(Some(3), 9)], 0, Going::Only(3), 1),
+            (Kind::Table, &[(Some(3), 9)], 0, Going::All, 1),
+            (Kind::Table, &[(Some(3), 9), (Some(1), 1)], 0, Going::AllBut(3), 1),
+            (Kind::Table, &[(Some(3), 9)], 1, Going::AllBut(3), 1),
+            // What names none has key 1.
+            (Kind::AriaData, &[(None, 2)], 0, Going::AllBut(3), 1),
+            (Kind::Binlog, &[(None, 1)], 0, Going::AllBut(3), 1),
+            (Kind::Binlog, &[(None, 1)], 0, Going::Only(3), 0),
+            // Copies on their way to some tablespace.
+            (Kind::System, &[(None, 11)], 0, Going::AllBut(3), 0),
+            (Kind::System, &[(Some(1), 1), (None, 11)], 0, Going::AllBut(3), 1),
+            (Kind::Backup, &[(Some(1), 1)], 0, Going::AllBut(3), 0),
+        ] {
+            assert_eq!(needs(kind, keys, unknown, going.clone()), count, "{kind:?} {keys:?} {going:?}");
+        }
+        let all = seen(vec![
+            file(Kind::Table, &[(Some(3), 9), (Some(1), 2)], 0, 0),
+            file(Kind::Binlog, &[(None, 1)], 0, 0),
+        ]);
+        assert_eq!(by_key(&all), "key 1: 3, key 3: 9");
+    }
+
+    #[test]
+    fn what_no_server_encrypts_is_covered_only_where_its_place_is() {
+        let lies = |kind, on: Option<Coverage>| {
+            let never = Artefact { lies_on: on, ..file(kind, &[], 1, 0) };
+            never_one(&seen(vec![never]))
+        };
+        assert!(lies(Kind::TextLog, Some(Coverage::Encrypted)).starts_with("covered by its place: text log"));
+        assert!(lies(Kind::TextLog, Some(Coverage::Memory)).starts_with("covered by its place"));
+        for on in [Some(Coverage::Plain), Some(Coverage::Mixed), None] {
+            let said = lies(Kind::TextLog, on);
+            assert!(
+                said.starts_with("this server cannot encrypt") && !said.contains("cannot be told"),
+                "{said}"
+            );
+        }
+        let said = lies(Kind::GaleraCache, Some(Coverage::Unknown("no sysfs".into())));
+        assert!(said.contains("cannot be told: no sysfs"), "{said}");
+        // Whoever may read the file has the key, wherever it lies.
+        assert!(lies(Kind::KeyFile, Some(Coverage::Encrypted)).starts_with("this server cannot encrypt"));
+    }
+
+    fn never_one(seen: &DataDirectory) -> String {
+        never(seen).pop().expect("a line")
+    }
 }

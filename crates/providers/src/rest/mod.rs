@@ -10,6 +10,7 @@ pub mod keys;
 mod looked;
 mod plan;
 mod preflight;
+mod rotate;
 pub mod steps;
 
 pub(crate) use joiner::{JoinerKeys, of_joiner};

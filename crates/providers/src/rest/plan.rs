@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 
 use model::{Change, Need, NodeName, Noun, Step, Verb};
 use openssl::sha::sha256;
+use secrecy::ExposeSecret;
 use server::at_rest::KEY_PLUGIN;
 use server::options::{Effective, Setting};
 use server::rights::Use;
 use server::{AtRest, Flavour, GaleraFacts, OwnChoice, Rebuild, Table, TableName, UndoSettings};
 
 use super::keys::{self, KEY_FILE, PASS_FILE};
-use super::steps::data_keys::FILENAME;
+use super::looked::Going;
+use super::rotate;
+use super::steps::data_keys::{FILENAME, KEY_FILE_BYTES_MAX};
 use super::steps::{
     BinaryLogsParams, DataKeysParams, EscrowParams, KeyGateParams, ProofParams, RebuildParams, SpacesParams,
 };
@@ -30,12 +33,12 @@ pub const PLUGIN_LOAD: &str = "plugin_load_add";
 pub const FILEKEY: &str = "file_key_management_filekey";
 pub const ALGORITHM: &str = "file_key_management_encryption_algorithm";
 /// Options of tables that are read at a start only, and whether the server shows them so.
-const TABLES_AT_START: [&str; 3] =
+pub(super) const TABLES_AT_START: [&str; 3] =
     ["innodb_encrypt_log", "innodb_encrypt_temporary_tables", "encrypt_tmp_files"];
-const TMP_DISK_TABLES: &str = "encrypt_tmp_disk_tables";
-const LOGS_AT_START: &str = "encrypt_binlog";
+pub(super) const TMP_DISK_TABLES: &str = "encrypt_tmp_disk_tables";
+pub(super) const LOGS_AT_START: &str = "encrypt_binlog";
 const THREADS: &str = "innodb_encryption_threads";
-const LIVE: [&str; 2] = ["innodb_encrypt_tables", "aria_encrypt_tables"];
+pub(super) const LIVE: [&str; 2] = ["innodb_encrypt_tables", "aria_encrypt_tables"];
 
 /// All options that are sealion's to write here, but the plugin's.
 pub const OPTIONS: [&str; 8] = [
@@ -51,46 +54,73 @@ pub const OPTIONS: [&str; 8] = [
 pub const PLUGIN_OPTIONS: [&str; 3] = [FILENAME, FILEKEY, ALGORITHM];
 
 /// A server as it is, and as its file will be.
-struct Draft {
-    node: NodeDraft,
-    seen: AtRest,
+pub(super) struct Draft {
+    pub node: NodeDraft,
+    pub seen: AtRest,
     /// The group of the option file that loads the plugin, or is to.
-    plugin_group: String,
+    pub plugin_group: String,
     /// Our key file is loaded now.
-    has_keys: bool,
+    pub has_keys: bool,
     /// Files of ours lie there, loaded or not.
     has_key_file: bool,
+    /// Where they lie, or will.
+    pub key_dir: String,
     /// `socket.…` of Galera; none of a server by itself.
     letter: Option<char>,
 }
 
 impl Draft {
-    fn is_on(&self, name: &str) -> bool {
+    pub fn is_on(&self, name: &str) -> bool {
         self.node.view.variable(name).is_some_and(|value| !["OFF", "0"].contains(&value))
     }
 
-    fn of(world: &mut World<'_>, name: &NodeName) -> Result<Self, PlanError> {
+    /// `dirs`: where keys of ours may lie, the newest first.
+    fn of(world: &mut World<'_>, name: &NodeName, dirs: &[String]) -> Result<Self, PlanError> {
         let (node, anchor) = NodeDraft::of(world, name)?;
         let live = world.node(name).map_err(refuse)?;
         let effective = live.effective().map_err(refuse)?;
         let seen = live.at_rest().map_err(refuse)?;
-        let ours = keys::dir(live.spec()).join(KEY_FILE).display().to_string();
-        let dir = keys::dir(live.spec());
-        let facts = live.host().facts(&dir.join(KEY_FILE)).map_err(refuse)?;
-        let has_key_file = facts.is_some();
-        let has_keys = node.view.variable(FILENAME) == Some(ours.as_str());
+        let loaded = node.view.variable(FILENAME).and_then(|file| keys::own_dir(live.spec(), file));
+        let has_keys = loaded.is_some();
+        let mut lying = loaded;
+        for dir in dirs {
+            let path = keys::dir_named(live.spec(), dir).join(KEY_FILE);
+            if lying.is_none() && live.host().facts(&path).map_err(refuse)?.is_some() {
+                lying = Some(dir.clone());
+            }
+        }
+        let has_key_file = lying.is_some();
+        let key_dir = lying.unwrap_or_else(|| keys::DIR.into());
         let plugin_group = plugin_group(&effective, &anchor, &node.view.capabilities().option_groups())?;
         let letter = node.view.is_galera().then(|| node.view.galera_state().letter());
-        Ok(Self { node, seen, plugin_group, has_keys, has_key_file, letter })
+        Ok(Self { node, seen, plugin_group, has_keys, has_key_file, key_dir, letter })
     }
 
     fn key_path(&self, world: &mut World<'_>, file: &str) -> Result<String, PlanError> {
+        self.key_path_in(world, &self.key_dir, file)
+    }
+
+    pub fn key_path_in(&self, world: &mut World<'_>, dir: &str, file: &str) -> Result<String, PlanError> {
         let node = world.node(&self.node.name).map_err(refuse)?;
-        Ok(keys::dir(node.spec()).join(file).display().to_string())
+        Ok(keys::dir_named(node.spec(), dir).join(file).display().to_string())
+    }
+
+    /// The lines that load the plugin with the keys of a directory.
+    pub fn load_keys(&self, world: &mut World<'_>, dir: &str) -> Result<(Vec<Edit>, String), PlanError> {
+        let (key, pass) = (self.key_path_in(world, dir, KEY_FILE)?, self.key_path_in(world, dir, PASS_FILE)?);
+        let group = &self.plugin_group;
+        let set = |key: &str, value: String| Edit::Set { group: group.clone(), key: key.into(), value };
+        let edits = vec![
+            set(PLUGIN_LOAD, KEY_PLUGIN.into()),
+            set(FILENAME, key.clone()),
+            set(FILEKEY, format!("FILE:{pass}")),
+            set(ALGORITHM, "AES_CTR".into()),
+        ];
+        Ok((edits, key))
     }
 
     /// A restart, as its topology does it.
-    fn restart(
+    pub fn restart(
         &mut self,
         builder: &mut Builder,
         prefix: &str,
@@ -173,15 +203,19 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
         ));
     }
     let names = if world.topology.is_group() { world.names() } else { replicas_first(world)? };
-    let mut drafts = names.iter().map(|name| Draft::of(world, name)).collect::<Result<Vec<_>, _>>()?;
-    let entry = entry(world, &drafts)?;
+    let numbers = numbers(world)?;
+    let mut dirs: Vec<String> = numbers.iter().map(|number| keys::dir_name(*number)).collect();
+    dirs.push(keys::DIR.into());
+    let mut drafts = names.iter().map(|name| Draft::of(world, name, &dirs)).collect::<Result<Vec<_>, _>>()?;
+    let entry = entry(world, &drafts, &numbers)?;
     let state_hash = state_hash(change, &drafts, &entry, world);
     let mut builder = Builder::default();
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &entry, &mut builder)?,
         Verb::Disable => disable(world, change, &mut drafts, &mut builder)?,
-        Verb::Rotate | Verb::Join | Verb::Migrate => {
-            return Err(refuse(format!("{change}: keys of data at rest are not rotated by this version")));
+        Verb::Rotate => rotate::plan(world, change, &mut drafts, &entry, &numbers, &mut builder)?,
+        Verb::Join | Verb::Migrate => {
+            return Err(refuse(format!("{change}: that is not done with data at rest")));
         }
     }
     let impact = impact(world, change, &builder.steps, &drafts);
@@ -193,25 +227,71 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     Ok(PlanContent { steps: builder.steps, state_hash, impact, rights })
 }
 
-/// The copy in the escrow whose keys these servers have, or a name for a new one.
-fn entry(world: &World<'_>, drafts: &[Draft]) -> Result<(String, bool), PlanError> {
-    entry_of(world, drafts.iter().any(|draft| draft.has_keys || draft.has_key_file))
+/// Numbers of the copies of this cluster's keys, the newest first.
+pub(super) fn numbers(world: &World<'_>) -> Result<Vec<u32>, PlanError> {
+    let prefix = keys::entry_prefix(&world.cluster);
+    let names = world.escrow.names().map_err(refuse)?;
+    let mut numbers: Vec<u32> =
+        names.iter().filter_map(|name| name.strip_prefix(&prefix)?.parse().ok()).collect();
+    numbers.sort_unstable_by(|one, other| other.cmp(one));
+    Ok(numbers)
 }
 
-/// `has_keys`: they lie on servers already.
-pub fn entry_of(world: &World<'_>, has_keys: bool) -> Result<(String, bool), PlanError> {
-    let prefix = format!("{}-data-keys-", world.cluster);
-    let names = world.escrow.names().map_err(refuse)?;
-    let numbers = names.iter().filter_map(|name| name.strip_prefix(&prefix)?.parse::<u32>().ok());
-    let newest = numbers.max();
-    match (newest, has_keys) {
-        (Some(number), true) => Ok((format!("{prefix}{number}"), true)),
-        (None, true) => Err(refuse(format!(
+/// The copy in the escrow whose keys these servers have, or a name for a new one.
+fn entry(world: &mut World<'_>, drafts: &[Draft], numbers: &[u32]) -> Result<(String, bool), PlanError> {
+    let with_keys: Vec<&Draft> = drafts.iter().filter(|draft| draft.has_keys || draft.has_key_file).collect();
+    let Some(first) = with_keys.first() else {
+        let number = numbers.first().unwrap_or(&0) + 1;
+        return Ok((format!("{}{number}", keys::entry_prefix(&world.cluster)), false));
+    };
+    if let Some(other) = with_keys.iter().find(|draft| draft.key_dir != first.key_dir) {
+        return Err(refuse(format!(
+            "{} has its keys in {}, and {} in {}\n  why:  servers of one cluster have the same keys\n  next: sealion resume or sealion undo \
+             of the change that was left between the two; sealion diagnose --node names what each needs",
+            first.node.name, first.key_dir, other.node.name, other.key_dir
+        )));
+    }
+    entry_of(world, &first.node.name, &first.key_dir, numbers).map(|entry| (entry, true))
+}
+
+/// The copy of what lies in `key_dir` of `name`.
+pub(super) fn entry_of(
+    world: &mut World<'_>,
+    name: &NodeName,
+    key_dir: &str,
+    numbers: &[u32],
+) -> Result<String, PlanError> {
+    let prefix = keys::entry_prefix(&world.cluster);
+    if let Some(number) = numbers.iter().find(|number| keys::dir_name(**number) == key_dir) {
+        return Ok(format!("{prefix}{number}"));
+    }
+    match numbers {
+        [] => Err(refuse(format!(
             "the escrow {} has no copy of the keys that lie on these servers\n  why:  without one a lost key file is lost data\n  next: bring the copy \
              back from a backup of this machine; or move the key files away, where no data and no backup needs them",
             world.escrow.dir().display()
         ))),
-        (number, false) => Ok((format!("{prefix}{}", number.unwrap_or(0) + 1), false)),
+        [number] => Ok(format!("{prefix}{number}")),
+        // Opening one takes a second or so: only where there are several to choose from.
+        _ => {
+            let node = world.node(name).map_err(refuse)?;
+            let path = keys::dir_named(node.spec(), key_dir).join(KEY_FILE);
+            let lies = node.host().read(&path, KEY_FILE_BYTES_MAX).map_err(refuse)?;
+            for number in numbers {
+                let entry = format!("{prefix}{number}");
+                let set = world.escrow.get(&entry).map_err(refuse)?;
+                let kept = set.as_ref().and_then(|set| set.file(KEY_FILE));
+                if kept.map(|kept| kept.bytes.expose_secret()) == lies.as_deref() {
+                    return Ok(entry);
+                }
+            }
+            Err(refuse(format!(
+                "no copy in the escrow {} is the key file of {name}\n  why:  {} may be changed or of another time\n  next: sealion diagnose says \
+                 which copy opens the data; sealion keys restore puts it back",
+                world.escrow.dir().display(),
+                path.display()
+            )))
+        }
     }
 }
 
@@ -229,9 +309,10 @@ fn state_hash(change: &Change, drafts: &[Draft], entry: &(String, bool), world: 
         for name in OPTIONS.iter().chain(&PLUGIN_OPTIONS) {
             text += &format!("  {name} {:?}\n", draft.node.view.variable(name));
         }
-        let chosen = draft.seen.tables.iter().filter(|table| table.own_choice.is_some());
+        let has_own = |table: &&Table| table.own_choice.is_some() || table.own_key_id.is_some();
+        let chosen = draft.seen.tables.iter().filter(has_own);
         for table in chosen {
-            text += &format!("  {} {:?}\n", table.name, table.own_choice);
+            text += &format!("  {} {:?} {:?}\n", table.name, table.own_choice, table.own_key_id);
         }
     }
     model::hex(&sha256(text.as_bytes()))
@@ -259,7 +340,7 @@ fn enable(
         "escrow-keys",
         format!("new keys, and a sealed copy of them in {dir}: {entry}.age"),
         vec![],
-        EscrowParams { entry: entry.clone() },
+        EscrowParams { entry: entry.clone(), from: None },
     );
     step.no_op = *has_entry;
     step.shell = vec![
@@ -274,7 +355,7 @@ fn enable(
             "data-keys",
             format!("{name} gets the encrypted key file {key}, and {pass}, which opens it"),
             vec![name],
-            DataKeysParams { entry: entry.clone() },
+            DataKeysParams { entry: entry.clone(), dir: draft.key_dir.clone(), removes: false },
         );
         step.no_op = draft.has_keys;
         step.nature.needs = draft
@@ -294,15 +375,7 @@ fn enable(
         );
     }
     for draft in drafts.iter_mut() {
-        let (key, pass) = (draft.key_path(world, KEY_FILE)?, draft.key_path(world, PASS_FILE)?);
-        let group = draft.plugin_group.clone();
-        let set = |key: &str, value: String| Edit::Set { group: group.clone(), key: key.into(), value };
-        let edits = vec![
-            set(PLUGIN_LOAD, KEY_PLUGIN.into()),
-            set(FILENAME, key.clone()),
-            set(FILEKEY, format!("FILE:{pass}")),
-            set(ALGORITHM, "AES_CTR".into()),
-        ];
+        let (edits, key) = draft.load_keys(world, &draft.key_dir.clone())?;
         let before = draft.node.view.variable(FILENAME).map(str::to_owned);
         let variables = vec![VariableChange::new(FILENAME, before.as_deref(), Some(&key))];
         draft.restart(builder, "K2", edits, variables, "has the keys, and encrypts nothing yet")?;
@@ -436,7 +509,7 @@ fn key_gate(builder: &mut Builder, prefix: &str, draft: &Draft, keys_go_forward:
         "key-gate",
         title,
         vec![name],
-        KeyGateParams { keys_go_forward },
+        KeyGateParams { keys_go_forward, going: Going::All },
     );
     step.no_op = !keys_go_forward && draft.has_keys;
     step.shell = vec![format!(
@@ -445,7 +518,7 @@ fn key_gate(builder: &mut Builder, prefix: &str, draft: &Draft, keys_go_forward:
     )];
 }
 
-fn spaces(
+pub(super) fn spaces(
     world: &World<'_>,
     builder: &mut Builder,
     prefix: &str,
@@ -495,7 +568,7 @@ fn spaces(
     Ok(())
 }
 
-fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
+pub(super) fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
     let name = draft.node.name.clone();
     let contrary = if encrypt { OwnChoice::Plain } else { OwnChoice::Encrypted };
     let chosen = chosen(draft, contrary);
@@ -524,7 +597,7 @@ fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
         vec![Need::Space { node: Some(name), dir: datadir.into(), bytes: largest + largest / 5 }];
 }
 
-fn undo_settings(draft: &Draft) -> UndoSettings {
+pub(super) fn undo_settings(draft: &Draft) -> UndoSettings {
     let of = |name: &str| draft.node.view.variable(name).map(str::to_owned);
     UndoSettings {
         dirty_pages_pct: of("innodb_max_dirty_pages_pct"),
@@ -533,7 +606,7 @@ fn undo_settings(draft: &Draft) -> UndoSettings {
 }
 
 /// Its threads go the other way first.
-fn rebuild_on_the_way_back(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
+pub(super) fn rebuild_on_the_way_back(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
     let name = draft.node.name.clone();
     let title = format!("only in an undo: {name} writes anew what its threads leave");
     let settings = undo_settings(draft);
@@ -541,7 +614,13 @@ fn rebuild_on_the_way_back(builder: &mut Builder, prefix: &str, draft: &Draft, e
     builder.add(format!("{prefix}.{name}"), "rebuild", title, vec![name], params);
 }
 
-fn binary_logs(world: &World<'_>, builder: &mut Builder, prefix: &str, draft: &Draft, goes_forward: bool) {
+pub(super) fn binary_logs(
+    world: &World<'_>,
+    builder: &mut Builder,
+    prefix: &str,
+    draft: &Draft,
+    goes_forward: bool,
+) {
     let name = draft.node.name.clone();
     let purges = world.at_rest.purges_binary_logs;
     let when = if goes_forward { "" } else { "only in an undo: " };
@@ -571,7 +650,7 @@ fn binary_logs(world: &World<'_>, builder: &mut Builder, prefix: &str, draft: &D
     step.no_op = no_op;
 }
 
-fn proof(
+pub(super) fn proof(
     world: &World<'_>,
     builder: &mut Builder,
     prefix: &str,
@@ -680,7 +759,10 @@ fn impact(world: &World<'_>, change: &Change, steps: &[Step], drafts: &[Draft]) 
             );
         }
     }
-    if change.verb == Verb::Enable {
+    if change.verb == Verb::Rotate {
+        impact.extend(rotate::impact(change));
+    }
+    if change.verb == Verb::Enable || change.verb == Verb::Rotate {
         impact.push(format!(
             "without the keys in {} nobody reads the data, and no backup of it: keep a copy of that directory and of what opens it elsewhere",
             world.escrow.dir().display()

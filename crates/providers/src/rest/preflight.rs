@@ -6,7 +6,7 @@ use model::{Noun, Verb};
 use server::at_rest::KEY_PLUGIN;
 use server::{Flavour, ThreadState, Trust};
 
-use super::keys::{self, KEY_FILE};
+use super::keys;
 use super::plan::{OPTIONS, PLUGIN_OPTIONS};
 use super::steps::data_keys::FILENAME;
 use crate::preflight::{Check, NOUNS, Problem, Seen, place, problem, unreadable_options};
@@ -93,7 +93,6 @@ fn key_plugin(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (name, view) in seen.up() {
         let Ok(node) = world.node(name) else { continue };
-        let ours = keys::dir(node.spec()).join(KEY_FILE).display().to_string();
         let active = match node.at_rest() {
             Ok(said) => said.key_plugins,
             Err(error) => {
@@ -108,7 +107,7 @@ fn key_plugin(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         };
         let others: Vec<&str> = active.iter().map(String::as_str).filter(|one| *one != KEY_PLUGIN).collect();
         let file = view.variable(FILENAME);
-        if !others.is_empty() || file.is_some_and(|file| file != ours) {
+        if !others.is_empty() || file.is_some_and(|file| keys::own_dir(node.spec(), file).is_none()) {
             let by = file.map_or_else(|| others.join(", "), |file| format!("{KEY_PLUGIN} with {file}"));
             problems.push(problem(
                 name,

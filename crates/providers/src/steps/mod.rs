@@ -29,7 +29,7 @@ use server::WriteNode;
 use crate::edit::{Edit, FileEdit};
 use crate::galera::steps::{again, arbitrator, distrust, gate, join, patience, round};
 use crate::replication::steps::{channel, live_files, restart};
-use crate::rest::steps::{binary_logs, data_keys, escrow_keys, key_gate, proof, rebuild, spaces};
+use crate::rest::steps::{binary_logs, data_keys, escrow_keys, key_gate, proof, rebuild, spaces, table_keys};
 use crate::tls_rules::RulesChange;
 use crate::world::World;
 
@@ -133,6 +133,7 @@ pub const STEPS: &[&dyn StepKind] = &[
     &data_keys::DATA_KEYS,
     &key_gate::KEY_GATE,
     &spaces::SPACES,
+    &table_keys::TABLE_KEYS,
     &rebuild::REBUILD,
     &binary_logs::BINARY_LOGS,
     &proof::PROOF,

@@ -108,6 +108,12 @@ pub struct RestArtefactRow {
     pub why: Vec<String>,
     /// `null` where nobody was asked, or the server says nothing of such a file.
     pub sql: Option<RestSqlRow>,
+    /// Of a file that no server encrypts: `encrypted`, `plain`, `mixed`, `memory` or `unknown`, as what lies below it.
+    #[serde(default)]
+    pub lies_on: Option<String>,
+    /// Why that is unknown.
+    #[serde(default)]
+    pub lies_on_why: Option<String>,
     pub cure: Option<String>,
 }
 

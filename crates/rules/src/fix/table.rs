@@ -116,6 +116,10 @@ pub const FIXES: &[(&str, FixOf)] = &[
     ("SL4001", |at| {
         // Of MySQL: table by table.
         at.is_mariadb.then_some(())?;
+        // Threads leave tables alone that were made with ENCRYPTED=NO.
+        if at.fails.contains("SL4020") {
+            return Some(Fix::command(Stage::Settings, "sealion enable tables,logs"));
+        }
         at_rest(at, Fix::lines(&["innodb_encrypt_tables=FORCE", "innodb_encryption_threads=4"]))
     }),
     ("SL4003", |at| {
@@ -151,16 +155,18 @@ pub const FIXES: &[(&str, FixOf)] = &[
     }),
     ("SL4008", |at| at_rest(at, Fix::line("encrypt_tmp_files=ON"))),
     ("SL4010", |at| at_rest(at, Fix::line("aria_encrypt_tables=ON"))),
-    ("SL4011", |_| Some(Fix::set(Stage::Settings, "innodb_encryption_threads", "4"))),
+    ("SL4011", |at| Some(or_sealion(at, Fix::set(Stage::Settings, "innodb_encryption_threads", "4")))),
     ("SL4014", |at| at_rest(at, Fix::line("encrypt_tmp_disk_tables=ON"))),
     ("SL4015", |_| Some(Fix::set(Stage::Settings, "innodb_encryption_rotate_key_age", "1"))),
     ("SL4016", |_| Some(Fix::set(Stage::Settings, "table_encryption_privilege_check", "ON"))),
     ("SL4018", |at| at_rest(at, Fix::line("innodb_encrypt_temporary_tables=ON"))),
     ("SL4019", |_| Some(Fix::set(Stage::Settings, "innodb_file_per_table", "ON"))),
+    ("SL4020", |_| Some(Fix::command(Stage::Settings, "sealion enable tables,logs"))),
     ("SL4101", |at| {
         // A keyring of MySQL is a file beside its program.
         at.is_mariadb.then_some(())?;
-        Some(
+        Some(or_sealion(
+            at,
             Fix::lines(&[
                 "plugin_load_add=file_key_management",
                 "file_key_management_filename=<KEYS>",
@@ -168,7 +174,7 @@ pub const FIXES: &[(&str, FixOf)] = &[
                 "file_key_management_encryption_algorithm=AES_CTR",
             ])
             .decide("make the two files first (sealion explain SL4104), and keep a copy off this machine: without them nobody reads the data"),
-        )
+        ))
     }),
     ("SL4201", |_| Some(Fix::set(Stage::Logs, "general_log", "OFF"))),
     ("SL4202", |_| Some(Fix::set(Stage::Logs, "log_raw", "OFF"))),
@@ -231,7 +237,12 @@ fn of_plugin(stage: Stage, before: &[&str], name: &str, value: &str) -> Fix {
 
 /// Of MariaDB the key provider comes with the same restart; MySQL's has to be there before.
 fn at_rest(at: &At<'_>, fix: Fix) -> Option<Fix> {
-    (at.is_mariadb || !at.fails.contains("SL4101")).then_some(fix)
+    (at.is_mariadb || !at.fails.contains("SL4101")).then_some(or_sealion(at, fix))
+}
+
+/// Of MariaDB one command does all of it, with keys that have a copy before anything needs them.
+fn or_sealion(at: &At<'_>, fix: Fix) -> Fix {
+    Fix { or_command: at.is_mariadb.then_some("sealion enable tables,logs"), ..fix }
 }
 
 fn require_tls() -> Fix {

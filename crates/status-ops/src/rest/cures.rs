@@ -8,6 +8,8 @@ use report::shape::RestVerdictWord;
 pub fn of(one: &Artefact, family: Option<Family>) -> Option<&'static str> {
     let cure = match one.verdict {
         Verdict::Encrypted | Verdict::Empty => return None,
+        // Whoever has the disk reads nothing of it. A secret or a key is safe from nobody else by that.
+        Verdict::Never if one.is_covered() => return None,
         Verdict::Unknown if one.is_unread => {
             "run it as a user who may read all files, and again if files came or went"
         }

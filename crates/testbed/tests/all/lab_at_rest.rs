@@ -32,6 +32,7 @@ pub fn fill(lab: &RealLab, node: &str) {
         format!("CREATE TABLE rest.refused {columns} ENGINE=InnoDB ENCRYPTED=NO"),
         format!("INSERT INTO rest.refused {}", rows(500)),
         format!("CREATE TABLE rest.`odd name-ü` {columns} ENGINE=InnoDB"),
+        format!("INSERT INTO rest.`odd name-ü` {}", rows(300)),
         format!("CREATE TABLE rest.parts {columns} ENGINE=InnoDB PARTITION BY HASH (a) PARTITIONS 3"),
         format!("INSERT INTO rest.parts {}", rows(500)),
         "CREATE TABLE rest.texts (a INT PRIMARY KEY, t TEXT, FULLTEXT (t)) ENGINE=InnoDB".to_owned(),
@@ -74,7 +75,7 @@ pub fn readable(lab: &RealLab, node: &str) -> Vec<String> {
 
 /// Without the files that are known to keep what was there: Aria's log, which no setting encrypts, and indexes of Aria, which are told by
 /// their headers. A canary was seen in `mysql/db.MAI` once in some forty changes; why is open.
-fn unexplained(files: Vec<String>) -> Vec<String> {
+pub(crate) fn unexplained(files: Vec<String>) -> Vec<String> {
     let is_index = |file: &str| Path::new(file).extension().is_some_and(|end| end == "MAI");
     files.into_iter().filter(|file| !file.starts_with("aria_log.") && !is_index(file)).collect()
 }
@@ -90,7 +91,7 @@ pub fn change(lab: &RealLab, verb: &str) -> String {
 }
 
 /// Option files without what sealion has placed beside them.
-fn options(lab: &RealLab) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+pub(crate) fn options(lab: &RealLab) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let is_option = |path: &Path| path.extension().is_some_and(|end| end == "cnf");
     lab.files().into_iter().filter(|(path, _)| is_option(path)).collect()
 }
@@ -311,11 +312,11 @@ impl Kept {
 fn sums(lab: &RealLab) -> Vec<Option<String>> {
     let mut session = lab.sql("n1").expect("it answers");
     let tables = ["plain", "refused", "parts", "texts", "aria", "freed"];
-    let mut sum = |table: &str| {
+    let sum = |table: &str| {
         let rows = session.query(&format!("CHECKSUM TABLE rest.{table}")).expect("there");
         rows.text(0, "Checksum").map(std::borrow::Cow::into_owned)
     };
-    tables.map(|table| sum(table)).to_vec()
+    tables.map(sum).to_vec()
 }
 
 /// Each kill on a server that has others behind it, as long as none fails; a new server behind one that does.

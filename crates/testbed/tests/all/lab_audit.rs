@@ -160,6 +160,7 @@ const MARIADB_FAILS: &[Expected] = &[
     ("SL2817", ""),
     ("SL3015", ""),
     ("SL4009", ""),
+    ("SL4020", ""),
     ("SL4019", ""),
     ("SL4102", ""),
     ("SL4103", ""),
@@ -701,6 +702,11 @@ fn each_rule_fails_and_passes_on_mariadb() {
         A_FUNCTION,
     ]);
     bad.run(ROUTINES_AND_TABLES);
+    bad.run(&[
+        "SET GLOBAL innodb_file_per_table=ON",
+        "CREATE TABLE app.no (a INT) ENGINE=InnoDB ENCRYPTED=NO",
+        "SET GLOBAL innodb_file_per_table=OFF",
+    ]);
     bad.run(DISGUISES);
     bad.run(&[
         "GRANT FILE ON *.* TO PUBLIC",

@@ -16,6 +16,7 @@ mod kills_hosts_sim;
 mod kills_sim;
 mod lab_at_rest;
 mod lab_at_rest_galera;
+mod lab_at_rest_rotated;
 mod lab_audit;
 mod lab_audit_disguises;
 mod lab_audit_followed;

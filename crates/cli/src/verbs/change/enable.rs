@@ -28,7 +28,8 @@ pub struct ChangeArgs {
     /// must use TLS (require_secure_transport). It needs no restart. accounts are those that log in over the network: each must use TLS
     /// from its next login on (ALTER USER ... REQUIRE SSL), unless somebody was seen to use it in cleartext. ca is the CA
     /// of these servers, which can be rotated only: it is replaced in phases, and the old one is refused at the end. tables and logs are
-    /// data at rest of MariaDB: tables with redo, undo and temporary files; binary logs and relay logs. They are changed by themselves.
+    /// data at rest of MariaDB: tables with redo, undo and temporary files; binary logs and relay logs. They are changed by themselves, and
+    /// rotated together: they have a key in common.
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,
     #[command(flatten)]
@@ -67,7 +68,7 @@ pub struct DisableArgs {
 #[command(
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
-    after_long_help = from_inventory!("  sealion rotate --leaf-days 90\n  sealion rotate ca --stop-after R2.look")
+    after_long_help = from_inventory!("  sealion rotate --leaf-days 90\n  sealion rotate ca --stop-after R2.look\n  sealion rotate tables,logs --purge-binary-logs")
 )]
 pub struct RotateArgs {
     #[command(subcommand)]

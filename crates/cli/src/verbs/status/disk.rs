@@ -47,7 +47,7 @@ pub struct StatusDiskArgs {
 
 pub fn disk(global: &crate::options::Global, args: &StatusDiskArgs) -> Result<u8, OpsError> {
     let paths: Vec<PathBuf> = args.datadir.iter().chain(&args.paths).cloned().collect();
-    let report = disk::disk(&host::Local, &paths)?;
+    let report = disk::disk(&paths)?;
     print(global, &report);
     let limit = args.fail_on.map(|word| SeverityWord::from(model::Severity::from(word)));
     Ok(match limit {

@@ -232,6 +232,7 @@ fn print_disagreements(report: &StatusRestReport, named_max: usize) {
 fn print_named(report: &StatusRestReport, named_max: usize) {
     let disagrees = |path: &str| report.disagreements.iter().any(|one| one.path == path);
     let mut lines: BTreeMap<(RestVerdictWord, usize, &str, &str), Vec<String>> = BTreeMap::new();
+    let mut covered: BTreeMap<&str, usize> = BTreeMap::new();
     for one in &report.artefacts {
         let is_told = disagrees(&one.path);
         let rank = Kind::rank(&one.kind);
@@ -239,9 +240,19 @@ fn print_named(report: &StatusRestReport, named_max: usize) {
             let why = format!("{}: {}", one.path, one.why.join("; "));
             let cure = one.cure.as_deref().unwrap_or("");
             lines.entry((RestVerdictWord::Unknown, rank, &one.kind, cure)).or_default().push(why);
+        } else if one.verdict == RestVerdictWord::Never
+            && one.cure.is_none()
+            && matches!(one.lies_on.as_deref(), Some("encrypted" | "memory"))
+        {
+            *covered.entry(one.kind.as_str()).or_default() += 1;
         } else if let (Some(cure), false) = (&one.cure, is_told) {
             lines.entry((one.verdict, rank, &one.kind, cure)).or_default().push(one.path.clone());
         }
+    }
+    for (kind, count) in covered {
+        let files = model::text::counted(count, "file", "files");
+        let text = format!("{kind}: {files}; what lies below encrypts it, or it is in memory");
+        println!("{}", show::wrapped("covered by its place: ", &text));
     }
     for ((verdict, _, kind, cure), paths) in lines {
         let mark = match verdict {

@@ -1,5 +1,8 @@
 //! The key file and what opens it are put on a server, as they came out of the escrow, before anything refers to them.
 
+use std::path::Path;
+use std::rc::Rc;
+
 use change::{Direction, StepCheck, StepError};
 use escrow::KeySet;
 use model::{NodeName, Step};
@@ -14,7 +17,7 @@ use crate::world::World;
 pub struct DataKeys;
 pub const DATA_KEYS: DataKeys = DataKeys;
 
-const KEY_FILE_BYTES_MAX: u64 = 1024 * 1024;
+pub const KEY_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// The variable that names the key file of a running server.
 pub const FILENAME: &str = "file_key_management_filename";
 
@@ -22,6 +25,22 @@ pub const FILENAME: &str = "file_key_management_filename";
 pub struct DataKeysParams {
     /// The name of the copy in the escrow.
     pub entry: String,
+    /// The directory that they lie in.
+    #[serde(default = "first_dir")]
+    pub dir: String,
+    /// Its way forward removes them: they are replaced by others.
+    #[serde(default)]
+    pub removes: bool,
+}
+
+fn first_dir() -> String {
+    keys::DIR.into()
+}
+
+impl DataKeysParams {
+    fn goes(&self, direction: Direction) -> bool {
+        self.removes == (direction == Direction::Forward)
+    }
 }
 
 /// How a file lies there.
@@ -32,8 +51,8 @@ enum Lies {
     Other,
 }
 
-fn lies(node: &dyn WriteNode, set: &KeySet, name: &str) -> Result<Lies, StepError> {
-    let path = keys::dir(node.spec()).join(name);
+fn lies(node: &dyn WriteNode, dir: &Path, set: &KeySet, name: &str) -> Result<Lies, StepError> {
+    let path = dir.join(name);
     let kept = set.file(name).ok_or_else(|| fail(format!("the copy in the escrow has no {name}")))?;
     Ok(match node.host().read(&path, KEY_FILE_BYTES_MAX).map_err(fail)? {
         None => Lies::Absent,
@@ -42,7 +61,10 @@ fn lies(node: &dyn WriteNode, set: &KeySet, name: &str) -> Result<Lies, StepErro
     })
 }
 
-fn opened(world: &World<'_>, entry: &str) -> Result<KeySet, StepError> {
+pub fn opened(world: &mut World<'_>, entry: &str) -> Result<Rc<KeySet>, StepError> {
+    if let Some((_, set)) = world.recent.opened.as_ref().filter(|(name, _)| name == entry) {
+        return Ok(Rc::clone(set));
+    }
     let missing = || {
         fail(format!(
             "the copy {entry} is not in {}\n  why:  keys come onto a server from there only\n  next: bring the file back from a backup of this \
@@ -50,13 +72,15 @@ fn opened(world: &World<'_>, entry: &str) -> Result<KeySet, StepError> {
             world.escrow.dir().display()
         ))
     };
-    world.escrow.get(entry).map_err(fail)?.ok_or_else(missing)
+    let set = Rc::new(world.escrow.get(entry).map_err(fail)?.ok_or_else(missing)?);
+    world.recent.opened = Some((entry.to_owned(), Rc::clone(&set)));
+    Ok(set)
 }
 
 /// What still needs the key file: the running server, or what it reads at its next start.
-fn in_use(world: &mut World<'_>, name: &NodeName) -> Result<Option<String>, StepError> {
+fn in_use(world: &mut World<'_>, name: &NodeName, dir: &str) -> Result<Option<String>, StepError> {
     let node = world.node(name)?;
-    let ours = keys::dir(node.spec()).join(KEY_FILE).display().to_string();
+    let ours = keys::dir_named(node.spec(), dir).join(KEY_FILE).display().to_string();
     match node.view() {
         Ok(view) if view.variable(FILENAME) == Some(ours.as_str()) => {
             return Ok(Some("the running server has it loaded".into()));
@@ -81,16 +105,16 @@ impl StepKind for DataKeys {
         step: &Step,
         direction: Direction,
     ) -> Result<StepCheck, StepError> {
-        let DataKeysParams { entry } = params(step)?;
+        let wish: DataKeysParams = params(step)?;
         let name = only_node(step)?;
-        if direction == Direction::Back {
-            if let Some(user) = in_use(world, &name)? {
+        if wish.goes(direction) {
+            if let Some(user) = in_use(world, &name, &wish.dir)? {
                 return Ok(StepCheck::Blocked(format!(
                     "{name}: the key file is not removed\n  why:  {user}\n  next: sealion status rest; undo or disable what uses it first"
                 )));
             }
             let node = world.node(&name)?;
-            let dir = keys::dir(node.spec());
+            let dir = keys::dir_named(node.spec(), &wish.dir);
             let is_there = node.host().facts(&dir).map_err(fail)?.is_some();
             return Ok(if is_there {
                 StepCheck::Ready
@@ -98,10 +122,10 @@ impl StepKind for DataKeys {
                 StepCheck::AlreadyDone("no key file left".into())
             });
         }
-        let set = opened(world, &entry)?;
+        let set = opened(world, &wish.entry)?;
         let node = world.node(&name)?;
-        let both = [lies(node, &set, KEY_FILE)?, lies(node, &set, PASS_FILE)?];
-        let dir = keys::dir(node.spec());
+        let dir = keys::dir_named(node.spec(), &wish.dir);
+        let both = [lies(node, &dir, &set, KEY_FILE)?, lies(node, &dir, &set, PASS_FILE)?];
         Ok(match both {
             [Lies::Same, Lies::Same] => StepCheck::AlreadyDone(format!("{} is in place", dir.display())),
             [Lies::Other, _] | [_, Lies::Other] => StepCheck::Blocked(format!(
@@ -114,15 +138,15 @@ impl StepKind for DataKeys {
     }
 
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
-        let DataKeysParams { entry } = params(step)?;
+        let wish: DataKeysParams = params(step)?;
         let name = only_node(step)?;
-        let set = opened(world, &entry)?;
+        let set = opened(world, &wish.entry)?;
         let node = world.node(&name)?;
-        let dir = keys::dir(node.spec());
-        if direction == Direction::Back {
+        let dir = keys::dir_named(node.spec(), &wish.dir);
+        if wish.goes(direction) {
             // Only what is sealed elsewhere, to the byte, is removed here.
             for file in [KEY_FILE, PASS_FILE] {
-                if lies(node, &set, file)? == Lies::Same {
+                if lies(node, &dir, &set, file)? == Lies::Same {
                     node.write_host().remove(&dir.join(file)).map_err(fail)?;
                 }
             }
@@ -144,22 +168,22 @@ impl StepKind for DataKeys {
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
-        let DataKeysParams { entry } = params(step)?;
+        let wish: DataKeysParams = params(step)?;
         let name = only_node(step)?;
-        if direction == Direction::Back {
+        if wish.goes(direction) {
             let node = world.node(&name)?;
-            let dir = keys::dir(node.spec());
+            let dir = keys::dir_named(node.spec(), &wish.dir);
             return Ok(match node.host().facts(&dir).map_err(fail)? {
-                None => format!("removed; {entry} in the escrow stays"),
+                None => format!("removed; {} in the escrow stays", wish.entry),
                 Some(_) => format!("what sealion did not write was left in {}", dir.display()),
             });
         }
-        let set = opened(world, &entry)?;
+        let set = opened(world, &wish.entry)?;
         let node = world.node(&name)?;
-        let dir = keys::dir(node.spec());
+        let dir = keys::dir_named(node.spec(), &wish.dir);
         let uid = node.owner().map(|(uid, _)| uid);
         for file in [KEY_FILE, PASS_FILE] {
-            if lies(node, &set, file)? != Lies::Same {
+            if lies(node, &dir, &set, file)? != Lies::Same {
                 return Err(fail(format!("{} is not what the escrow holds", dir.join(file).display())));
             }
             let facts = node.host().facts(&dir.join(file)).map_err(fail)?;
@@ -178,6 +202,6 @@ impl StepKind for DataKeys {
                 )));
             }
         }
-        Ok(format!("as in the escrow ({entry}); 0600, owned by the server's user"))
+        Ok(format!("as in the escrow ({}); 0600, owned by the server's user", wish.entry))
     }
 }

@@ -4,7 +4,8 @@ use change::{Direction, StepCheck, StepError};
 use model::Step;
 use serde::{Deserialize, Serialize};
 
-use crate::rest::keys;
+use super::data_keys::opened;
+use crate::rest::keys::{self, Origin};
 use crate::steps::{StepKind, fail, params};
 use crate::world::World;
 
@@ -15,6 +16,26 @@ pub const ESCROW_KEYS: EscrowKeys = EscrowKeys;
 pub struct EscrowParams {
     /// The name of the copy.
     pub entry: String,
+    /// What of another copy goes into it; `None`: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<From>,
+}
+
+/// A copy that another one is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct From {
+    pub entry: String,
+    pub takes: Takes,
+}
+
+/// What is taken over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Takes {
+    /// All of it, beside a new key of this id.
+    AllAnd(u32),
+    /// The key `kept`, beside new ones of the ids `anew`.
+    Only { kept: u32, anew: Vec<u32> },
 }
 
 impl StepKind for EscrowKeys {
@@ -33,7 +54,7 @@ impl StepKind for EscrowKeys {
         step: &Step,
         direction: Direction,
     ) -> Result<StepCheck, StepError> {
-        let EscrowParams { entry } = params(step)?;
+        let EscrowParams { entry, .. } = params(step)?;
         if direction == Direction::Back {
             return Ok(StepCheck::AlreadyDone(format!("the copy {entry} stays: a backup may need it")));
         }
@@ -51,17 +72,25 @@ impl StepKind for EscrowKeys {
     }
 
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
-        let EscrowParams { entry } = params(step)?;
+        let EscrowParams { entry, from } = params(step)?;
         if direction == Direction::Back {
             return Ok(());
         }
         let made_unix_ms = world.clock.unix_ms();
-        let keys = keys::generate(&world.cluster, &world.plan_id, made_unix_ms)?;
+        let base = from.as_ref().map(|from| opened(world, &from.entry)).transpose()?;
+        let of = Origin { cluster: &world.cluster, plan_id: &world.plan_id, made_unix_ms };
+        let keys = match from.as_ref().zip(base) {
+            None => keys::generate(&of)?,
+            Some((from, base)) => match &from.takes {
+                Takes::AllAnd(id) => keys::with_new_key(&base, *id, &of)?,
+                Takes::Only { kept, anew } => keys::with_only(&base, *kept, anew, &of)?,
+            },
+        };
         world.escrow.put(&entry, &keys).map(|_| ()).map_err(fail)
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
-        let EscrowParams { entry } = params(step)?;
+        let EscrowParams { entry, .. } = params(step)?;
         if direction == Direction::Back {
             return Ok("the copy stays".into());
         }

@@ -6,7 +6,7 @@ use disk::Kind;
 use model::Step;
 use serde::{Deserialize, Serialize};
 
-use crate::rest::looked;
+use crate::rest::looked::{self, Going};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::World;
 
@@ -17,6 +17,9 @@ pub const KEY_GATE: KeyGate = KeyGate;
 pub struct KeyGateParams {
     /// The direction in which the keys go: with `disable` forward, with the undo of `enable` back.
     pub keys_go_forward: bool,
+    /// Which ones: with `rotate` not all.
+    #[serde(default)]
+    pub going: Going,
 }
 
 /// A file may be written anew while it is read, and pages may wait for the disk.
@@ -38,7 +41,7 @@ impl StepKind for KeyGate {
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
-        let KeyGateParams { keys_go_forward } = params(step)?;
+        let KeyGateParams { keys_go_forward, going } = params(step)?;
         if keys_go_forward != (direction == Direction::Forward) {
             return Ok("keys come, and none goes".into());
         }
@@ -48,9 +51,21 @@ impl StepKind for KeyGate {
             tries += 1;
             let node = world.node(&name)?;
             let seen = node.files_at_rest().map_err(fail)?;
-            let odd = looked::need_a_key(&seen);
+            let odd = looked::need_a_key(&seen, &going);
             if odd.is_empty() {
-                return Ok(format!("none of {} files needs a key", seen.artefacts.len()));
+                let backups = looked::backups(&seen);
+                let mut found = format!("none of {} files needs {going}", seen.artefacts.len());
+                if going != Going::All {
+                    found += &format!("; encrypted pages and files by key: {}", looked::by_key(&seen));
+                }
+                if !backups.is_empty() {
+                    let note = format!(
+                        "{name}: backups that need the keys of their time, which stay in the escrow: {}",
+                        backups.join(", ")
+                    );
+                    world.notes.push(note);
+                }
+                return Ok(found);
             }
             if tries > AGAIN_MAX {
                 let is_log = |one: &looked::Odd| matches!(one.kind, Kind::Binlog | Kind::RelayLog);

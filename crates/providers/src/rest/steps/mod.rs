@@ -7,6 +7,7 @@ pub mod key_gate;
 pub mod proof;
 pub mod rebuild;
 pub mod spaces;
+pub mod table_keys;
 
 use change::Direction;
 
@@ -17,6 +18,7 @@ pub use key_gate::KeyGateParams;
 pub use proof::ProofParams;
 pub use rebuild::RebuildParams;
 pub use spaces::SpacesParams;
+pub use table_keys::TableKeysParams;
 
 /// Whether the data is to be encrypted behind a step, whose way forward leads to `forward`.
 fn target(forward: bool, direction: Direction) -> bool {

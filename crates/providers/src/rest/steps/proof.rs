@@ -67,9 +67,7 @@ impl StepKind for Proof {
             if !kept.is_empty() {
                 told.push(format!("of before, and readable until they expire: {}", looked::in_words(&kept)));
             }
-            told.extend(
-                looked::never(&seen).into_iter().map(|line| format!("this server cannot encrypt: {line}")),
-            );
+            told.extend(looked::never(&seen));
             if seen.artefacts.iter().any(|one| one.kind == Kind::AriaIndex) {
                 told.push(
                     "indexes of Aria tables (.MAI) were told by their headers, not page by page".into(),

@@ -154,7 +154,7 @@ fn settled(world: &mut World<'_>, wish: &RebuildParams, name: &NodeName) -> Resu
 }
 
 /// Waits for a table that somebody holds by asking again: a statement that waits holds all that come behind it.
-fn rebuild(world: &mut World<'_>, name: &NodeName, rebuild: &Rebuild) -> Result<(), StepError> {
+pub(super) fn rebuild(world: &mut World<'_>, name: &NodeName, rebuild: &Rebuild) -> Result<(), StepError> {
     world.say(&format!("{name}: {}", rebuild.statement()));
     let mut tries = 0;
     loop {
@@ -372,6 +372,7 @@ mod tests {
             space_id: None,
             claim: None,
             is_unread: false,
+            lies_on: None,
         }
     }
 
@@ -382,6 +383,8 @@ mod tests {
             engine: "InnoDB".into(),
             row_format: "Dynamic".into(),
             own_choice,
+            own_key_id: None,
+            is_sequence: false,
             bytes: 1,
         }
     }

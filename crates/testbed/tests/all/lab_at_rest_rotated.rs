@@ -1,0 +1,244 @@
+//! Keys of data at rest are replaced on real servers, under writers: nothing needs the old ones afterwards, and no row is lost.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+use testbed::real::{LabSpec, RealLab, RealWriters, is_deep, lab_slot, wait_for};
+
+use crate::lab_at_rest::{change, fill, options, readable, unexplained};
+
+const ROTATE: [&str; 3] = ["rotate", "tables,logs", "--purge-binary-logs"];
+const SETTLED: Duration = Duration::from_secs(60);
+const HELD: Duration = Duration::from_secs(180);
+
+fn rotate(lab: &RealLab) -> String {
+    let hash = lab.plan_hash_of(&ROTATE);
+    let said = lab.run(&[&ROTATE[..], &["--yes", &hash[..12]]].concat()).exits(0);
+    format!("{}{}", said.stdout, said.stderr)
+}
+
+/// What tables say of their encryption by themselves.
+fn own_words(lab: &RealLab, node: &str) -> BTreeMap<String, String> {
+    let sql = "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME), CREATE_OPTIONS FROM information_schema.TABLES WHERE ENGINE = 'InnoDB'";
+    let rows = lab.sql(node).expect("it answers").query(sql).expect("it tells");
+    let told = rows.iter().map(|row| {
+        let [name, words] = [0, 1].map(|at| row.at(at).unwrap_or_default().into_owned());
+        (name, words.replace("partitioned", "").trim().to_owned())
+    });
+    told.collect()
+}
+
+/// Key ids that the server says its tablespaces have.
+fn key_ids(lab: &RealLab, node: &str) -> Vec<String> {
+    let sql = "SELECT DISTINCT CURRENT_KEY_ID FROM information_schema.INNODB_TABLESPACES_ENCRYPTION WHERE MIN_KEY_VERSION > 0 ORDER BY 1";
+    let rows = lab.sql(node).expect("it answers").query(sql).expect("it tells");
+    rows.iter().map(|row| row.at(0).unwrap_or_default().into_owned()).collect()
+}
+
+/// Of each copy in the escrow: how many of the files on which a key can be tried it opens.
+fn opened(lab: &RealLab, node: &str) -> BTreeMap<String, (u64, u64)> {
+    let said = lab.run(&["diagnose", node, "--format", "json"]);
+    let said: Value = said.json();
+    let number = |copy: &Value, key: &str| copy[key].as_u64().expect("a number");
+    let copies = said["copies"].as_array().expect("a list").iter();
+    copies
+        .map(|copy| {
+            let name = copy["name"].as_str().expect("text").rsplit('-').next().expect("a number").to_owned();
+            (name, (number(copy, "files_opened"), number(copy, "files_tried")))
+        })
+        .collect()
+}
+
+fn key_dirs(lab: &RealLab, node: &str) -> Vec<String> {
+    let beside = lab.tls_dir(node);
+    let beside = beside.parent().expect("it has one");
+    let names = std::fs::read_dir(beside)
+        .expect("it is there")
+        .map(|entry| entry.expect("readable").file_name().into_string().expect("text"));
+    let mut names: Vec<String> = names.filter(|name| name.starts_with("data-keys")).collect();
+    names.sort();
+    names
+}
+
+fn sums(lab: &RealLab, node: &str) -> Vec<Option<String>> {
+    let tables = ["plain", "refused", "parts", "texts", "aria", "freed", "own"];
+    let sum = |table| {
+        let sql = format!("CHECKSUM TABLE rest.{table}");
+        let rows = lab.sql(node).expect("it answers").query(&sql).expect("there");
+        rows.text(0, "Checksum").map(std::borrow::Cow::into_owned)
+    };
+    tables.map(sum).to_vec()
+}
+
+fn fill_more(lab: &RealLab) {
+    fill(lab, "n1");
+    let mut session = lab.root("n1");
+    for sql in [
+        "CREATE TABLE rest.own (a INT PRIMARY KEY, b VARCHAR(250)) ENGINE=InnoDB",
+        "INSERT INTO rest.own SELECT * FROM rest.plain",
+        "CREATE SEQUENCE rest.numbers",
+    ] {
+        session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+}
+
+/// Says by itself that it is encrypted, with a key of its own choice.
+fn choose(lab: &RealLab, node: &str) {
+    let mut session = lab.root(node);
+    for sql in ["SET SESSION sql_log_bin=0", "ALTER TABLE rest.own ENCRYPTED=YES ENCRYPTION_KEY_ID=2"] {
+        session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+}
+
+#[test]
+fn keys_of_a_source_and_its_replica_are_replaced_under_writers_and_taken_back() {
+    let _alone = lab_slot();
+    let lab = RealLab::up(LabSpec::REPLICAS);
+    let refused = lab.run(&["plan", "rotate", "tables,logs", "--purge-binary-logs"]);
+    assert_ne!(refused.code, Some(0), "{refused}");
+    assert!(refused.stderr.contains("sealion enable tables,logs"), "{refused}");
+    fill_more(&lab);
+    let caught_up = wait_for(SETTLED, || {
+        let rows = lab.sql("n2").ok()?.query("SELECT COUNT(*) FROM rest.own").ok()?;
+        (rows.scalar().as_deref() == Some("4000")).then_some(())
+    });
+    assert!(caught_up.is_some(), "n2 does not catch up");
+    change(&lab, "enable");
+    for node in ["n1", "n2"] {
+        choose(&lab, node);
+    }
+    let words = ["n1", "n2"].map(|node| own_words(&lab, node));
+    assert!(words[0]["rest.own"].contains('2') && words[0]["rest.plain"].is_empty(), "{:?}", words[0]);
+    assert_eq!(key_ids(&lab, "n1"), ["1", "2"]);
+    let rows = sums(&lab, "n1");
+    // One half has a key in common with the other.
+    for (half, why) in
+        [("tables", "key 1 in common"), ("binlog", "key 1 in common"), ("tables,logs", "--purge-binary-logs")]
+    {
+        let refused = lab.run(&["plan", "rotate", half]);
+        assert!(refused.code != Some(0) && refused.stderr.contains(why), "{refused}");
+    }
+
+    lab.now("rotate tables,logs, while applications write");
+    let writers = RealWriters::start_on(&lab, &["n1"]);
+    let before = options(&lab);
+    let said = rotate(&lab);
+    for node in ["n1", "n2"] {
+        let left = unexplained(readable(&lab, node));
+        assert!(left.is_empty(), "{node}: {left:?}\n{said}");
+        assert_eq!(key_ids(&lab, node), ["1", "2"], "{node}");
+        assert_eq!(key_dirs(&lab, node), ["data-keys-3"], "{node}");
+        let copies = opened(&lab, node);
+        let (all, of) = copies["3"];
+        assert!(all == of && of > 0, "{node}: {copies:?}");
+        // What the old keys opened they open no more, on whichever file they are tried.
+        assert_eq!(copies["1"].0, 0, "{node}: {copies:?}");
+        assert_eq!(copies["2"].0, 0, "{node}: {copies:?}");
+    }
+    assert_eq!(["n1", "n2"].map(|node| own_words(&lab, node)), words);
+    assert_eq!(sums(&lab, "n1"), rows);
+    assert_ne!(options(&lab), before, "its key file has another name");
+    assert!(said.contains("encrypted pages and files by key: key 1: "), "{said}");
+
+    lab.now("undo of it: the old keys again");
+    lab.run(&["undo"]).exits(0);
+    assert_eq!(options(&lab), before);
+    for node in ["n1", "n2"] {
+        let copies = opened(&lab, node);
+        assert!(copies["1"].0 == copies["1"].1 && copies["3"].0 == 0, "{node}: {copies:?}");
+        assert_eq!(key_dirs(&lab, node), ["data-keys"], "{node}");
+    }
+    assert_eq!(["n1", "n2"].map(|node| own_words(&lab, node)), words);
+
+    lab.now("rotated twice, then disabled");
+    for number in ["5", "7"] {
+        rotate(&lab);
+        assert_eq!(key_dirs(&lab, "n1"), [format!("data-keys-{number}")]);
+    }
+    // Tables without a choice of their own are in the clear again; the keys of one that has one are still known.
+    let outcome = writers.stop_and_audit();
+    eprintln!("    {} acknowledged, 0 lost, {} failed", outcome.acknowledged, outcome.failed);
+    assert_eq!(sums(&lab, "n1"), rows);
+    for table in ["plain", "parts", "texts", "aria", "own"] {
+        for node in ["n1", "n2"] {
+            let sql = format!("CHECK TABLE rest.{table} EXTENDED");
+            let checked = lab.sql(node).expect("it answers").query(&sql).expect("it checks");
+            assert_eq!(checked.text(0, "Msg_text").as_deref(), Some("OK"), "{node} {table}");
+        }
+    }
+    change(&lab, "disable");
+    let again: Vec<PathBuf> = options(&lab).into_keys().collect();
+    assert!(!again.is_empty());
+    change(&lab, "enable");
+    assert_eq!(key_dirs(&lab, "n1"), ["data-keys-7"]);
+}
+
+/// Moments of a rotation, each a step that can be cut off.
+const MOMENTS: &[&str] = &[
+    "K0:acting",
+    "K1:verifying",
+    "K2.n1:acting",
+    "K4.n1:acting",
+    "K5.n1:acting",
+    "K5.n1:verifying",
+    "K6.n1:acting",
+    "K7.n1:acting",
+    "K8.n1:acting",
+    "K8l.n1:acting",
+    "K9.n1:verifying",
+    "K10.n1:acting",
+    "K10.n1:verifying",
+    "K12.n1:acting",
+    "K13.n1:acting",
+    "K14.n1:acting",
+    "K16.n1:acting",
+    "K16.n1:verifying",
+    "K18.n1:verifying",
+    "K19.n1:acting",
+    "K20.n1:acting",
+    "closing",
+];
+
+#[test]
+fn deep_a_rotation_killed_in_any_step_ends_either_way_and_loses_no_row() {
+    if !is_deep() {
+        eprintln!("only with SEALION_DEEP=1 (make deep)");
+        return;
+    }
+    let _alone = lab_slot();
+    let lab = RealLab::up(LabSpec { words: &["replicas", "--nodes", "1"], nodes: 1 });
+    fill_more(&lab);
+    change(&lab, "enable");
+    choose(&lab, "n1");
+    let (rows, words) = (sums(&lab, "n1"), own_words(&lab, "n1"));
+    for (nth, moment) in MOMENTS.iter().enumerate() {
+        for goes_back in [nth % 2 == 0, nth % 2 == 1] {
+            // Each moment with the server killed too in one of its directions, and without in the other.
+            let kills_server = goes_back == (nth % 3 == 0);
+            lab.now(format!("killed at {moment}, the server too: {kills_server}, then back: {goes_back}"));
+            let hash = lab.plan_hash_of(&ROTATE);
+            let mut change = lab.start(&[&ROTATE[..], &["--yes", &hash[..12]]].concat(), Some(moment));
+            assert!(
+                change.says(&format!("held at {moment} "), HELD),
+                "{moment}: {}",
+                lab.ended(change.kill())
+            );
+            if kills_server {
+                lab.kill_node("n1");
+            }
+            let said = lab.ended(change.kill());
+            assert_eq!(said.code, None, "SIGKILL ended it\n{said}");
+            if kills_server {
+                lab.lab(&["start", "n1"]).exits(0);
+            }
+            lab.run(&[if goes_back { "undo" } else { "resume" }]).exits(0);
+            assert_eq!(sums(&lab, "n1"), rows, "{moment}");
+            assert_eq!(own_words(&lab, "n1"), words, "{moment}");
+            let left = unexplained(readable(&lab, "n1"));
+            assert!(left.is_empty(), "{moment}: {left:?}");
+            assert_eq!(key_dirs(&lab, "n1").len(), 1, "{moment}");
+        }
+    }
+}
