@@ -149,7 +149,11 @@ fn a_copy_helps_only_if_its_keys_open_the_data() {
     let found = judge(&Seen { copies: &copies, ..seen(&needs, Some(&keys)) });
     assert_eq!(found.problems[0].next, "sealion keys restore n1 --entry c-1");
     let found = judge(&Seen { copies: &copies[1..], ..seen(&needs, Some(&keys)) });
-    assert!(found.problems[0].next.starts_with("no copy in the escrow opens"), "{:?}", found.problems);
+    assert!(
+        found.problems[0].next.starts_with("no copy in the escrow is known to open"),
+        "{:?}",
+        found.problems
+    );
     assert!(found.problems[0].lost.contains("are lost if no copy"));
 }
 
