@@ -470,7 +470,7 @@ pub(crate) mod tests {
                 (0..8).fold(byte, |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 })
             })
             .collect();
-        !bytes.iter().fold(!start, |crc, byte| table[(crc as u8 ^ byte) as usize] ^ crc >> 8)
+        !bytes.iter().fold(!start, |crc, byte| table[(crc as usize ^ usize::from(*byte)) & 0xff] ^ crc >> 8)
     }
 
     #[test]

@@ -77,5 +77,5 @@ proptest! {
 }
 
 fn hex_of(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    model::hex(bytes)
 }

@@ -95,7 +95,12 @@ impl std::fmt::Display for Mark {
 
 /// What of a file is to go: plain pages, or encrypted ones.
 fn wrong(one: &disk::Artefact, encrypt: bool) -> u64 {
-    if encrypt { one.tally.plain } else { one.tally.encrypted }
+    if encrypt {
+        return one.tally.plain;
+    }
+    // Copies in the doublewrite buffer are of tables that may stay encrypted, and come again with each of their pages.
+    let copies = one.tally.keys.iter().filter(|(key, _)| one.kind == Kind::System && key.id.is_none());
+    one.tally.encrypted.saturating_sub(copies.map(|(_, count)| count).sum())
 }
 
 /// Which tables are to be written anew, by what their files hold and what the server says of them.
@@ -293,7 +298,7 @@ impl StepKind for RebuildStep {
         if !left_alone.is_empty() {
             let names: Vec<String> = left_alone.iter().take(NAMED_MAX).map(ToString::to_string).collect();
             note += &format!(
-                "; {} otherwise by a choice of their own that somebody made meanwhile: {}",
+                "; {} otherwise by a choice of their own, and left alone: {}",
                 counted(left_alone.len(), "table is", "tables are"),
                 names.join(", ")
             );
@@ -387,6 +392,17 @@ mod tests {
             is_sequence: false,
             bytes: 1,
         }
+    }
+
+    #[test]
+    fn copies_of_pages_of_tables_are_no_undo_pages_of_the_system_tablespace() {
+        let key = |id| disk::KeyUse { id, version: Some(1) };
+        let mut one = plain("ibdata1");
+        one.kind = Kind::System;
+        one.tally.encrypted = 14;
+        one.tally.keys = [(key(Some(1)), 3), (key(None), 11)].into();
+        assert_eq!(wrong(&one, false), 3);
+        assert_eq!(wrong(&one, true), 1);
     }
 
     /// What comes behind a mark is found by its text, so the list is in the order of texts.
