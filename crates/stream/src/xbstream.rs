@@ -21,6 +21,7 @@ use secrecy::{ExposeSecret, SecretSlice};
 use zeroize::Zeroizing;
 
 pub use create::create;
+pub(crate) use place::Place;
 pub use extract::{ExtractOptions, Extracted, extract};
 pub use source::{Listed, list};
 
