@@ -23,7 +23,12 @@ use crate::progress::Progress;
 
 /// Of a test: an archive with chunks as small as it wants them.
 #[doc(hidden)]
-pub fn in_memory(from: &Path, seal: Seal, aead: head::Aead, chunk_bytes: usize) -> Result<Vec<u8>, StreamError> {
+pub fn in_memory(
+    from: &Path,
+    seal: Seal,
+    aead: head::Aead,
+    chunk_bytes: usize,
+) -> Result<Vec<u8>, StreamError> {
     let options = CreateOptions { seal, aead: Some(aead), packing: Packing::None };
     let random = sealed::Random::new()?;
     let path = Path::new("in memory");
@@ -56,6 +61,8 @@ fn damaged(path: &Path, at_bytes: u64, why: impl Into<String>) -> StreamError {
         what: path.display().to_string(),
         at_bytes,
         why: why.into(),
-        next: "nothing behind this byte counts: take another copy of the archive, and remove what was written".into(),
+        next:
+            "nothing behind this byte counts: take another copy of the archive, and remove what was written"
+                .into(),
     }
 }

@@ -8,8 +8,9 @@
 
 use blake3::hazmat::{HasherExt, Mode, left_subtree_len, merge_subtrees_non_root, merge_subtrees_root};
 
-/// What a connection takes at once: large enough that a disk reads ahead, small enough that all connections end together.
-pub const CELL_BYTES: u64 = 8 << 20;
+/// What a connection takes at once, and what is sent again after a cut: large enough that each costs next to nothing, small enough that a
+/// line that breaks all the time still gets somewhere.
+pub const CELL_BYTES: u64 = 1 << 20;
 
 /// Of a file; or of one of its cells, if it has several.
 pub type Digest = [u8; 32];
@@ -75,10 +76,7 @@ pub fn hole(size_bytes: u64, cell: u64) -> Digest {
 }
 
 /// Of the whole file. `cell` is asked for each cell, once and in order.
-pub fn file_digest<E>(
-    size_bytes: u64,
-    cell: &mut dyn FnMut(u64) -> Result<Digest, E>,
-) -> Result<Digest, E> {
+pub fn file_digest<E>(size_bytes: u64, cell: &mut dyn FnMut(u64) -> Result<Digest, E>) -> Result<Digest, E> {
     match size_bytes {
         0 => Ok(blake3::hash(b"").into()),
         one if one <= CELL_BYTES => cell(0),
@@ -90,11 +88,7 @@ pub fn file_digest<E>(
     }
 }
 
-fn subtree<E>(
-    offset: u64,
-    bytes: u64,
-    cell: &mut dyn FnMut(u64) -> Result<Digest, E>,
-) -> Result<Digest, E> {
+fn subtree<E>(offset: u64, bytes: u64, cell: &mut dyn FnMut(u64) -> Result<Digest, E>) -> Result<Digest, E> {
     if bytes <= CELL_BYTES {
         return cell(offset / CELL_BYTES);
     }
@@ -111,7 +105,8 @@ mod tests {
     #[test]
     fn cells_make_the_digest_that_everybody_else_computes() {
         let mut rng = fastrand::Rng::with_seed(29);
-        let sizes = [0, 1, 1023, CELL_BYTES - 1, CELL_BYTES, CELL_BYTES + 1, 2 * CELL_BYTES, 5 * CELL_BYTES + 77];
+        let sizes =
+            [0, 1, 1023, CELL_BYTES - 1, CELL_BYTES, CELL_BYTES + 1, 2 * CELL_BYTES, 5 * CELL_BYTES + 77];
         for size in sizes {
             let mut bytes = vec![0; usize::try_from(size).unwrap()];
             rng.fill(&mut bytes);
@@ -135,6 +130,6 @@ mod tests {
             assert_eq!(found, *blake3::hash(&bytes).as_bytes(), "{size}");
         }
         let all: Result<Digest, ()> = file_digest(3 * CELL_BYTES, &mut |cell| Ok(hole(3 * CELL_BYTES, cell)));
-        assert_eq!(all.unwrap(), *blake3::hash(&vec![0; 3 << 23]).as_bytes());
+        assert_eq!(all.unwrap(), *blake3::hash(&vec![0; 3 << 20]).as_bytes());
     }
 }

@@ -264,8 +264,7 @@ pub fn packed_head(
     let mut head = [0; HEADER_BYTES + PACKED_HEAD_BYTES];
     let short = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX).to_be_bytes();
     let length = short(PACKED_HEAD_BYTES + packed_bytes);
-    let parts =
-        [&[PACKED][..], &length, &entry.to_be_bytes(), &offset.to_be_bytes(), &short(plain_bytes)];
+    let parts = [&[PACKED][..], &length, &entry.to_be_bytes(), &offset.to_be_bytes(), &short(plain_bytes)];
     for (to, from) in head.iter_mut().zip(parts.into_iter().flatten()) {
         *to = *from;
     }

@@ -60,12 +60,16 @@ pub fn prepare(root: &Path, resumes: bool) -> Result<(), StreamError> {
                     "go on with it if it is the same one: sealion receive --resume; or name a new directory",
                 ),
                 (false, true) => (
-                    format!("{} lies there, and no {MARK}: a copy that was received there has ended", name.display()),
+                    format!(
+                        "{} lies there, and no {MARK}: a copy that was received there has ended",
+                        name.display()
+                    ),
                     "name the directory of a copy that did not end, or a new one",
                 ),
-                (false, false) => {
-                    (format!("{} lies there", name.display()), "name a new directory, or remove what is there")
-                }
+                (false, false) => (
+                    format!("{} lies there", name.display()),
+                    "name a new directory, or remove what is there",
+                ),
             };
             return Err(setup(what, why, next));
         }
@@ -337,7 +341,10 @@ impl Landing {
             Ok(open.cells.get(&cell).copied().unwrap_or_else(|| cells::hole(size_bytes, cell)))
         };
         if cells::file_digest(size_bytes, &mut digest)? != announced {
-            return Err(target(&full, "its BLAKE3 is not that of the file which was read: a part is missing or another one"));
+            return Err(target(
+                &full,
+                "its BLAKE3 is not that of the file which was read: a part is missing or another one",
+            ));
         }
         if checks.is_checked.len() < self.entries.len() {
             checks.is_checked.resize(self.entries.len(), false);

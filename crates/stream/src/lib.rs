@@ -37,8 +37,8 @@ pub use code::Code;
 pub use progress::Progress;
 pub use receiver::{Command, Into, ReceiveOptions, Receiver};
 pub use sender::{Compress, From, SendOptions, send};
-pub use tls::{Certificates, Identity};
 pub use times::Bottleneck;
+pub use tls::{Certificates, Identity};
 pub use tree::can_be_sent;
 
 /// What one copy was.

@@ -156,7 +156,8 @@ mod tests {
             for connection in 0..3 {
                 let (ordered, all) = (&ordered, &all);
                 scope.spawn(move || {
-                    for (at, piece) in all.chunks(1 << 20).enumerate().filter(|(at, _)| at % 3 == connection) {
+                    for (at, piece) in all.chunks(1 << 20).enumerate().filter(|(at, _)| at % 3 == connection)
+                    {
                         assert_eq!(ordered.put((at as u64) << 20, piece), Ok(true));
                         assert!(ordered.state().pieces.len() <= 33);
                     }

@@ -1,7 +1,7 @@
 //! Pieces that travel smaller than they are.
 
 use crate::StreamError;
-use crate::frame::{DATA_BYTES_MAX, PACKED_HEAD_BYTES, HEADER_BYTES, packed_head};
+use crate::frame::{DATA_BYTES_MAX, HEADER_BYTES, PACKED_HEAD_BYTES, packed_head};
 
 /// The fastest that still pays.
 const LEVEL: i32 = 1;

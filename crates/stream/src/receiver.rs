@@ -36,7 +36,10 @@ pub enum Into {
     Command(Command),
     /// Whatever takes bytes, at once.
     Writer(Box<dyn io::Write + Send>),
-    Archive { path: PathBuf, options: CreateOptions },
+    Archive {
+        path: PathBuf,
+        options: CreateOptions,
+    },
 }
 
 pub struct ReceiveOptions {

@@ -32,7 +32,10 @@ const REASON_MAX: Duration = Duration::from_secs(3);
 pub enum From {
     Directory(PathBuf),
     /// What a program writes: its end counts only if `ended_well` says so.
-    Bytes { read: Box<dyn Read + Send>, ended_well: Box<dyn FnOnce() -> Result<(), StreamError> + Send> },
+    Bytes {
+        read: Box<dyn Read + Send>,
+        ended_well: Box<dyn FnOnce() -> Result<(), StreamError> + Send>,
+    },
 }
 
 /// Whether pieces are compressed.
@@ -108,7 +111,8 @@ pub fn send(options: SendOptions, identity: &Identity, progress: &Progress) -> R
         limit: Limit::new(bytes_per_s_max),
         compress,
     };
-    let files = tree.as_ref().map_or(1, |tree| tree.entries.iter().filter(|one| one.kind == Kind::File).count());
+    let files =
+        tree.as_ref().map_or(1, |tree| tree.entries.iter().filter(|one| one.kind == Kind::File).count());
     let data_bytes = match (from, &tree) {
         (From::Directory(root), Some(tree)) => {
             let work = Files::new(&root, tree, there);

@@ -21,8 +21,8 @@ use secrecy::{ExposeSecret, SecretSlice};
 use zeroize::Zeroizing;
 
 pub use create::create;
-pub(crate) use place::Place;
 pub use extract::{ExtractOptions, Extracted, extract};
+pub(crate) use place::Place;
 pub use source::{Listed, list};
 
 use crate::StreamError;

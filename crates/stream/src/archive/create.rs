@@ -55,12 +55,8 @@ impl Output {
         let mut partial = path.as_os_str().to_owned();
         partial.push(".sealion-incomplete");
         let partial = PathBuf::from(partial);
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&partial)
-            .map_err(|error| {
+        let file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&partial).map_err(|error| {
                 let next = "name another file; an archive that was not finished can be removed";
                 refuse(format!("{}: {error}", partial.display()), next)
             })?;

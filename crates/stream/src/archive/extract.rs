@@ -52,7 +52,12 @@ impl<R: Read> Reader<R> {
 ///
 /// # Errors
 /// What is wrong with it, and where.
-pub fn check(read: impl Read, path: &Path, keys: &Keys, progress: &Progress) -> Result<Contents, StreamError> {
+pub fn check(
+    read: impl Read,
+    path: &Path,
+    keys: &Keys,
+    progress: &Progress,
+) -> Result<Contents, StreamError> {
     extract(read, path, keys, Place::Nowhere, progress)
 }
 
@@ -217,10 +222,5 @@ fn bytes<R: Read>(
         out.flush().map_err(cannot)?;
     }
     let summary = Summary { files: 1, data_bytes: at, size_bytes: at, ..Summary::default() };
-    Ok(Contents {
-        content: Content::Bytes,
-        summary,
-        entries: Vec::new(),
-        archive_bytes: reader.at_bytes(),
-    })
+    Ok(Contents { content: Content::Bytes, summary, entries: Vec::new(), archive_bytes: reader.at_bytes() })
 }

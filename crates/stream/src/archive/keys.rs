@@ -103,7 +103,11 @@ impl Seal {
     }
 
     /// The slots of an archive, each with its data key.
-    pub(super) fn slots(&self, id: &[u8; ID_BYTES], data_key: &[u8; KEY_BYTES]) -> Result<Vec<Slot>, StreamError> {
+    pub(super) fn slots(
+        &self,
+        id: &[u8; ID_BYTES],
+        data_key: &[u8; KEY_BYTES],
+    ) -> Result<Vec<Slot>, StreamError> {
         let mut slots = Vec::new();
         if !self.recipients.is_empty() {
             let said = |why: String| StreamError::Setup {

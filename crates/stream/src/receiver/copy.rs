@@ -245,10 +245,8 @@ impl Copy<'_> {
                     looked = Instant::now();
                     let shares = look.shares(times, hello.connections);
                     if told.is_ok() {
-                        told = first.send(&Frame::Status {
-                            waiting: shares.receiving,
-                            writing: shares.writing,
-                        });
+                        told =
+                            first.send(&Frame::Status { waiting: shares.receiving, writing: shares.writing });
                     }
                 }
             }

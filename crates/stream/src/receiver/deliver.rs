@@ -60,7 +60,8 @@ pub fn deliver(delivery: &Delivery<'_>, into: Into) -> Result<(), StreamError> {
         Into::Directory(root) => extract(delivery, &root),
         Into::Archive { path, options } => {
             let mut read = delivery.ordered.reader();
-            archive::create_of_bytes(&mut read, &mut || Ok(()), &path, &options, &Progress::default()).map(drop)
+            archive::create_of_bytes(&mut read, &mut || Ok(()), &path, &options, &Progress::default())
+                .map(drop)
         }
     };
     if let Err(error) = &delivered {
@@ -121,6 +122,7 @@ fn extract(delivery: &Delivery<'_>, root: &Path) -> Result<(), StreamError> {
     Err(StreamError::Setup {
         what: format!("what comes cannot be extracted into {}", root.display()),
         why: "it is neither a tar nor a stream of mariabackup or XtraBackup".into(),
-        next: "give it to a program (receive --into-command), or write it as it is: --to-stdout > FILE".into(),
+        next: "give it to a program (receive --into-command), or write it as it is: --to-stdout > FILE"
+            .into(),
     })
 }

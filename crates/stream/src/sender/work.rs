@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Compress;
+use crate::StreamError;
 use crate::cells::{self, CELL_BYTES, Digest};
 use crate::entry::{Entry, Kind};
 use crate::frame::{self, Frame};
@@ -18,7 +19,6 @@ use crate::progress::{GivenUp, Progress};
 use crate::reading::{self, Cell, Piece, Room};
 use crate::times::{Bottleneck, Spent, Times};
 use crate::tree::Tree;
-use crate::StreamError;
 
 const WORKING_EVERY: Duration = Duration::from_secs(5);
 /// So many pieces in a row that did not become shorter, and the next ones are not tried.
@@ -195,7 +195,13 @@ impl<'t> Files<'t> {
     }
 
     /// One cell is sent; with the last one, the digest of the file goes.
-    fn cell_sent(&self, open: &Open, cell: u64, digest: Digest, out: &mut Outlet<'_>) -> Result<(), StreamError> {
+    fn cell_sent(
+        &self,
+        open: &Open,
+        cell: u64,
+        digest: Digest,
+        out: &mut Outlet<'_>,
+    ) -> Result<(), StreamError> {
         let mut sent = open.sent.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = usize::try_from(cell).ok().and_then(|cell| sent.digests.get_mut(cell)) {
             *place = digest;
@@ -271,7 +277,10 @@ impl Stream {
 enum Next<'r> {
     Piece(Piece<'r>),
     /// All came: how much, and what it is.
-    Whole { size_bytes: u64, digest: Digest },
+    Whole {
+        size_bytes: u64,
+        digest: Digest,
+    },
     Nothing,
 }
 

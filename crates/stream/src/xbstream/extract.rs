@@ -14,8 +14,8 @@ use super::source::{Paths, Source};
 use super::worker::{Job, Worker};
 use super::{DAMAGED, Decryption, at};
 use crate::StreamError;
-use crate::progress::Progress;
 use crate::landing::{lay_mark, prepare, sync, take_mark};
+use crate::progress::Progress;
 
 #[derive(Debug, Clone)]
 pub struct ExtractOptions {

@@ -48,8 +48,11 @@ fn bytes_arrive_in_order_compressed_or_not() {
     ] {
         let kept = Kept::default();
         let into = Into::Writer(Box::new(kept.clone()));
-        let ends =
-            copied(program(bytes.clone()), into, |options| SendOptions { compress, connections: 3, ..options });
+        let ends = copied(program(bytes.clone()), into, |options| SendOptions {
+            compress,
+            connections: 3,
+            ..options
+        });
         let (sent, received) = (ends.sent.unwrap(), ends.received.unwrap());
         assert_eq!((sent.data_bytes, received.data_bytes), (bytes.len() as u64, bytes.len() as u64));
         assert!(*kept.0.lock().unwrap() == bytes, "{compress:?}");
@@ -74,11 +77,13 @@ fn a_program_that_fails_at_either_end_is_told_at_both() {
     }
 
     // The program that writes fails behind its last byte: who reads must not take that for the end.
-    let failed = StreamError::Source { what: "mariabackup".into(), why: "it ended with 1".into(), next: "see its log".into() };
-    let from = From::Bytes {
-        read: Box::new(io::Cursor::new(bytes)),
-        ended_well: Box::new(move || Err(failed)),
+    let failed = StreamError::Source {
+        what: "mariabackup".into(),
+        why: "it ended with 1".into(),
+        next: "see its log".into(),
     };
+    let from =
+        From::Bytes { read: Box::new(io::Cursor::new(bytes)), ended_well: Box::new(move || Err(failed)) };
     let marker = place.path().join("ended");
     let ends =
         copied(from, command(format!("cat > /dev/null; touch {}", marker.display())), |options| options);
@@ -137,7 +142,8 @@ fn a_tar_and_a_backup_stream_become_directories_and_nothing_else_does() {
     assert!(fs::read(into.join("db/t.ibd")).unwrap() == chunks[0].1);
     assert!(!into.join(".sealion-incomplete").exists());
 
-    let ends = copied(program(random(5000)), Into::Directory(place.path().join("of_noise")), |options| options);
+    let ends =
+        copied(program(random(5000)), Into::Directory(place.path().join("of_noise")), |options| options);
     assert!(ends.received.unwrap_err().to_string().contains("neither a tar nor a stream"));
     let Err(StreamError::Peer { why, .. }) = ends.sent else { panic!("{:?}", ends.sent) };
     assert!(why.contains("neither a tar nor a stream"), "{why}");
@@ -169,7 +175,10 @@ fn a_tar_that_leads_out_writes_nothing_outside() {
         ("parent", vec![header(Kind::Regular, "../outside/a", "", b"x")]),
         ("absolute", vec![header(Kind::Regular, &format!("{}/outside/a", place.path().display()), "", b"x")]),
         ("link", vec![header(Kind::Symlink, "l", "../outside", b""), header(Kind::Regular, "l/a", "", b"x")]),
-        ("inside", vec![header(Kind::Symlink, "l", "d", b""), header(Kind::Regular, "l/../../outside/a", "", b"x")]),
+        (
+            "inside",
+            vec![header(Kind::Symlink, "l", "d", b""), header(Kind::Regular, "l/../../outside/a", "", b"x")],
+        ),
         ("hard", vec![header(Kind::Link, "h", "../outside/a", b"")]),
         ("device", vec![header(Kind::Char, "dev", "", b"")]),
     ];
@@ -183,7 +192,10 @@ fn a_tar_that_leads_out_writes_nothing_outside() {
     }
     // A tar that is cut says so.
     let whole = header(Kind::Regular, "a", "", &random(100_000));
-    let ends = copied(program(whole[..60_000].to_vec()), Into::Directory(place.path().join("cut")), |options| options);
+    let ends =
+        copied(program(whole[..60_000].to_vec()), Into::Directory(place.path().join("cut")), |options| {
+            options
+        });
     assert!(ends.received.is_err(), "a cut tar");
 }
 
@@ -203,7 +215,8 @@ fn a_copy_becomes_an_archive_without_lying_on_the_disk_in_between() {
     let path: PathBuf = place.path().join("tree.archive");
     let into = Into::Archive { path: path.clone(), options: options() };
     let sent = From::Directory(from.clone());
-    let ends = copied(sent, into, |options| SendOptions { connections: 4, compress: Compress::Zstd, ..options });
+    let ends =
+        copied(sent, into, |options| SendOptions { connections: 4, compress: Compress::Zstd, ..options });
     assert_eq!(ends.sent.unwrap().files, ends.received.unwrap().files);
     let extracted = place.path().join("extracted");
     let open = fs::File::open(&path).unwrap();
@@ -219,10 +232,8 @@ fn a_copy_becomes_an_archive_without_lying_on_the_disk_in_between() {
     assert!(out == bytes);
 
     // A sender that fails leaves none.
-    let failed = From::Bytes {
-        read: Box::new(io::Cursor::new(bytes).chain(Broken)),
-        ended_well: Box::new(|| Ok(())),
-    };
+    let failed =
+        From::Bytes { read: Box::new(io::Cursor::new(bytes).chain(Broken)), ended_well: Box::new(|| Ok(())) };
     let path = place.path().join("none.archive");
     let into = Into::Archive { path: path.clone(), options: options() };
     assert!(copied(failed, into, |options| options).received.is_err());

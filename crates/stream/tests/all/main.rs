@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex};
 
 use secrecy::SecretString;
 use stream::{
-    Code, Compress, From, Identity, Into, Progress, ReceiveOptions, Receiver, SendOptions, StreamError, Summary,
+    Code, Compress, From, Identity, Into, Progress, ReceiveOptions, Receiver, SendOptions, StreamError,
+    Summary,
 };
 
 struct Ends {

@@ -66,7 +66,7 @@ fn a_copy_that_was_cut_off_anywhere_is_gone_on_with() {
     let seed = fastrand::u64(..);
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut attempts = 0;
-    for round in 0..6 {
+    for round in 0..4 {
         let into = place.path().join(format!("into{round}"));
         let mut all: Option<Summary> = None;
         let mut is_begun = false;
@@ -91,16 +91,20 @@ fn a_copy_that_was_cut_off_anywhere_is_gone_on_with() {
             }
         }
         let all = all.unwrap();
-        assert_eq!((all.files, all.size_bytes), (205, there.values().filter(|one| one.0 == "file").map(|one| one.4.len() as u64).sum()));
+        assert_eq!(
+            (all.files, all.size_bytes),
+            (205, there.values().filter(|one| one.0 == "file").map(|one| one.4.len() as u64).sum())
+        );
         let here = tree(&into);
         assert_eq!(there.keys().collect::<Vec<_>>(), here.keys().collect::<Vec<_>>(), "seed {seed}");
         for (path, was) in &there {
             assert!(here[path] == *was, "seed {seed}: {} is another one", path.display());
         }
-        let blocks = std::os::unix::fs::MetadataExt::blocks(&fs::metadata(into.join("db/sparse.ibd")).unwrap());
+        let blocks =
+            std::os::unix::fs::MetadataExt::blocks(&fs::metadata(into.join("db/sparse.ibd")).unwrap());
         assert!(blocks * 512 < 32 << 20, "seed {seed}: a hole became {blocks} blocks");
     }
-    println!("{attempts} attempts for 6 copies, seed {seed}");
+    println!("{attempts} attempts for 4 copies, seed {seed}");
 }
 
 #[test]
@@ -123,8 +127,8 @@ fn what_is_there_is_not_sent_again_and_what_is_wrong_there_is() {
     let again = attempt(&from, &into, true, i64::MAX);
     let (sent, received) = (again.sent.unwrap(), again.received.unwrap());
     assert_eq!(sent.data_bytes, received.data_bytes);
-    // A cell of ibdata1 is 4 MiB, t.ibd 3 MiB, two of the sparse file 8 MiB each.
-    assert!(received.data_bytes < 25 << 20, "{} of {data_bytes}", received.data_bytes);
+    // A cell of ibdata1, t.ibd, two of the sparse file.
+    assert!(received.data_bytes < 7 << 20, "{} of {data_bytes}", received.data_bytes);
     assert!(received.kept_bytes > 8 << 20, "{received:?}");
     assert!(tree(&from) == tree(&into));
 
