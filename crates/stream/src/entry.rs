@@ -250,7 +250,7 @@ mod tests {
             path in "[a-z]{1,9}(/[a-z]{1,9}){0,3}", mode in 0u32..0o1000, size_bytes in 0u64..1 << 46, is_dense: bool, mtime_s: i64,
             cut in 0usize..60,
         ) {
-            let one = Entry { mode, mtime_s, size_bytes, is_dense, ..entry(Kind::File, &path, "") };
+            let one = Entry { is_dense, mode, mtime_s, size_bytes, ..entry(Kind::File, &path, "") };
             let mut bytes = vec![];
             one.encode(&mut bytes);
             one.encode(&mut bytes);

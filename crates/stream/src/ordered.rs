@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn pieces_of_several_connections_come_out_in_order_and_within_the_window() {
-        let all: Vec<u8> = (0..80_u32 << 20).map(|at| (at >> 12) as u8).collect();
+        let all: Vec<u8> = (0..80_u32 << 20).map(|at| (at >> 12).to_le_bytes()[0]).collect();
         let ordered = Ordered::default();
         std::thread::scope(|scope| {
             for connection in 0..3 {

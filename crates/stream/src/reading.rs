@@ -104,13 +104,14 @@ pub struct Cell<'f> {
     pub full: &'f Path,
     pub entry: u64,
     pub size_bytes: u64,
-    pub cell: u64,
+    /// From 0.
+    pub number: u64,
     pub times: &'f Times,
 }
 
 impl Cell<'_> {
     fn end(&self) -> u64 {
-        ((self.cell + 1) * CELL_BYTES).min(self.size_bytes)
+        ((self.number + 1) * CELL_BYTES).min(self.size_bytes)
     }
 
     fn fill(&self, bytes: &mut [u8], offset: u64) -> Result<(), StreamError> {
@@ -127,7 +128,7 @@ impl Cell<'_> {
         room: &mut Room,
         each: &mut dyn FnMut(Piece<'_>) -> Result<(), StreamError>,
     ) -> Result<Digest, StreamError> {
-        let mut hasher = CellHasher::new(self.size_bytes, self.cell);
+        let mut hasher = CellHasher::new(self.size_bytes, self.number);
         let cannot = |error: std::io::Error| source(self.full, error.to_string());
         while let Some((begin, end)) =
             tree::data_behind(self.file, hasher.at(), self.end()).map_err(cannot)?
@@ -157,7 +158,7 @@ impl Cell<'_> {
         if digest == *has {
             return Ok(digest);
         }
-        let mut offset = self.cell * CELL_BYTES;
+        let mut offset = self.number * CELL_BYTES;
         while offset < self.end() {
             let wanted = usize::try_from(self.end() - offset).unwrap_or(usize::MAX).min(DATA_BYTES_MAX);
             let framed = room.0.get_mut(..HEAD_BYTES + wanted).unwrap_or_default();

@@ -220,7 +220,7 @@ pub(super) fn tree_into<W: Write>(
         let file = reading::open(&full, known, *when)?;
         let (entry, size_bytes) = (at as u64, known.size_bytes);
         let mut cell = |cell: u64| -> Result<Digest, StreamError> {
-            let one = Cell { file: &file, full: &full, entry, size_bytes, cell, times: &times };
+            let one = Cell { file: &file, full: &full, entry, size_bytes, number: cell, times: &times };
             one.read(&mut room, &mut |mut piece| {
                 if progress.is_stopped() {
                     return Err(StreamError::Stopped);
@@ -281,12 +281,11 @@ pub(super) fn bytes_into<W: Write>(
             break;
         }
         hasher.update(&piece);
-        match packer.as_mut().and_then(|packer| packer.frame(0, offset, &piece)) {
-            Some(frame) => writer.write(frame)?,
-            None => {
-                writer.write(&frame::data_head(0, offset, piece.len()))?;
-                writer.write(&piece)?;
-            }
+        if let Some(frame) = packer.as_mut().and_then(|packer| packer.frame(0, offset, &piece)) {
+            writer.write(frame)?;
+        } else {
+            writer.write(&frame::data_head(0, offset, piece.len()))?;
+            writer.write(&piece)?;
         }
         offset += piece.len() as u64;
         progress.add(piece.len() as u64);

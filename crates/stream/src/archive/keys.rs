@@ -17,7 +17,7 @@ use crate::kdf::{hkdf, hmac};
 
 const KEY_BYTES: usize = 32;
 /// No key file is longer, and none of identities, either.
-const FILE_BYTES_MAX: u64 = 64 << 10;
+const FILE_BYTES_MAX: usize = 64 << 10;
 const HEX_BYTES: usize = 2 * KEY_BYTES;
 
 /// 32 bytes that a file has as 64 hexadecimal digits.
@@ -37,8 +37,8 @@ fn read_private(path: &Path) -> Result<Zeroizing<String>, StreamError> {
         let next = "chmod 600 it, and use another key if others were on this machine";
         return Err(refuse(format!("others may read it (mode {mode:o})"), next));
     }
-    let mut text = Zeroizing::new(String::with_capacity(FILE_BYTES_MAX as usize));
-    file.take(FILE_BYTES_MAX)
+    let mut text = Zeroizing::new(String::with_capacity(FILE_BYTES_MAX));
+    file.take(FILE_BYTES_MAX as u64)
         .read_to_string(&mut text)
         .map_err(|error| refuse(error.to_string(), "check what is in it"))?;
     Ok(text)

@@ -76,11 +76,11 @@ impl Copy<'_> {
                 self.entries(first, &mut landing)?;
                 let archive = Archive::new(&path, &options, landing.entries())?;
                 let sum = self.data(first, hello, &Target::Archive(&landing, &archive))?;
-                self.working(first, || {
+                Self::working(first, || {
                     landing.check_all()?;
                     archive.finish(sum.data_bytes)
                 })?;
-                self.done(first, Summary { data_bytes: sum.data_bytes, ..landing.summary() }, sum)
+                Self::done(first, Summary { data_bytes: sum.data_bytes, ..landing.summary() }, sum)
             }
             (Content::Tree, Into::Command(_) | Into::Writer(_)) => refuse(
                 "the sender has a directory, and this end takes what a program writes",
@@ -107,8 +107,8 @@ impl Copy<'_> {
             })?;
         }
         let sum = self.data(first, hello, &Target::Tree(&landing))?;
-        self.working(first, || landing.finish(&mark, true))?;
-        self.done(first, Summary { data_bytes: sum.data_bytes, ..landing.summary() }, sum)
+        Self::working(first, || landing.finish(&mark, true))?;
+        Self::done(first, Summary { data_bytes: sum.data_bytes, ..landing.summary() }, sum)
     }
 
     fn bytes(&self, first: &mut Link, hello: &Hello, into: Into) -> Result<Summary, StreamError> {
@@ -122,7 +122,7 @@ impl Copy<'_> {
                 Ok(_) => ordered.end(),
                 Err(error) => ordered.fail(&error.to_string()),
             }
-            let delivered = self.working(first, || {
+            let delivered = Self::working(first, || {
                 // Whatever the connections said, what became of it is what counts.
                 thread.join().unwrap_or(Err(StreamError::Stopped))
             });
@@ -137,11 +137,11 @@ impl Copy<'_> {
                 size_bytes: sum.data_bytes,
                 ..Summary::default()
             };
-            self.done(first, summary, sum)
+            Self::done(first, summary, sum)
         })
     }
 
-    fn done(&self, first: &mut Link, summary: Summary, sum: Sum) -> Result<Summary, StreamError> {
+    fn done(first: &mut Link, summary: Summary, sum: Sum) -> Result<Summary, StreamError> {
         first.send(&Frame::Done { files: summary.files, data_bytes: summary.data_bytes })?;
         Ok(Summary {
             tls_version: sum.tls_version,
@@ -229,10 +229,7 @@ impl Copy<'_> {
                     let (given_up, under_way, kept_bytes) = (&given_up, &under_way, &kept_bytes);
                     scope.spawn(move || {
                         let taken = target.take(&mut link, progress, given_up, kept_bytes);
-                        let taken = taken.map_err(|error| {
-                            link.fail(given_up.because(&error));
-                            error
-                        });
+                        let taken = taken.inspect_err(|error| link.fail(given_up.because(error)));
                         under_way.fetch_sub(1, Ordering::Relaxed);
                         taken
                     })
@@ -275,7 +272,6 @@ impl Copy<'_> {
 
     /// While something takes its time, the sender is told so.
     fn working(
-        &self,
         first: &mut Link,
         what: impl FnOnce() -> Result<(), StreamError> + Send,
     ) -> Result<(), StreamError> {

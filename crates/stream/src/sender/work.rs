@@ -230,8 +230,14 @@ impl Work for Files<'_> {
             out.still_here()?;
             let entry = open.at as u64;
             let size_bytes = open.size_bytes;
-            let one =
-                Cell { file: &open.file, full: &open.full, entry, size_bytes, cell, times: &common.times };
+            let one = Cell {
+                file: &open.file,
+                full: &open.full,
+                entry,
+                size_bytes,
+                number: cell,
+                times: &common.times,
+            };
             let digest = if size_bytes == 0 {
                 blake3::hash(b"").into()
             } else if let Some(there) = self.there.get(&(entry, cell)) {

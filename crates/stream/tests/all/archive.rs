@@ -52,7 +52,8 @@ fn a_tree_comes_back_by_either_key_and_with_either_cipher() {
         [(Packing::Zstd, Aead::Aes256Gcm), (Packing::None, Aead::Chacha20Poly1305)].into_iter().enumerate()
     {
         let file = place.path().join(format!("archive{at}"));
-        let seal = Seal::new(&[recipient.clone()], Some(key_file(place.path(), "key", 'a'))).unwrap();
+        let seal =
+            Seal::new(std::slice::from_ref(&recipient), Some(key_file(place.path(), "key", 'a'))).unwrap();
         let (summary, bytes) =
             create(&from, &file, &options(seal, packing, Some(aead)), &Progress::default()).unwrap();
         assert_eq!((summary.files, bytes), (206, fs::metadata(&file).unwrap().len()));
@@ -69,7 +70,7 @@ fn a_tree_comes_back_by_either_key_and_with_either_cipher() {
             let checked = check(fs::File::open(&file).unwrap(), &file, &keys, &Progress::default()).unwrap();
             assert_eq!(checked.summary, done.summary);
         }
-        let again = options(Seal::new(&[recipient.clone()], None).unwrap(), packing, None);
+        let again = options(Seal::new(std::slice::from_ref(&recipient), None).unwrap(), packing, None);
         let refused = create(&from, &file, &again, &Progress::default()).unwrap_err().to_string();
         assert!(refused.contains("it is there already"), "{refused}");
     }
@@ -220,7 +221,7 @@ fn a_reader_that_was_written_from_the_page_reads_ours_and_its_vectors() {
     let key = private(&place.path().join("key"), &"f".repeat(64));
     for (at, aead) in [Aead::Aes256Gcm, Aead::Chacha20Poly1305].into_iter().enumerate() {
         let file = place.path().join(format!("archive{at}"));
-        let seal = Seal::new(&[recipient.clone()], Some(KeyFile::read(&key).unwrap())).unwrap();
+        let seal = Seal::new(std::slice::from_ref(&recipient), Some(KeyFile::read(&key).unwrap())).unwrap();
         create(&from, &file, &options(seal, Packing::None, Some(aead)), &Progress::default()).unwrap();
         for (name, by) in [("--key-file", &key), ("--identity", &identity)] {
             let into = place.path().join(format!("by{name}{at}"));
@@ -285,7 +286,7 @@ fn the_vectors_of_the_page_are_those_that_are_written() {
         let mut out = Vec::new();
         opened(&archive, &keys, Place::Writer(&mut out)).unwrap();
         assert!(out.starts_with(b"sealed by sealion"));
-        let hex: String = archive.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = archive.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
         let lines: Vec<&str> =
             (0..hex.len()).step_by(64).map(|at| &hex[at..hex.len().min(at + 64)]).collect();
         made.push_str(&format!("\n{name}:\n\n```\n{}\n```\n", lines.join("\n")));

@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex};
 use stream::archive::{CreateOptions, KeyFile, Keys, Packing, Place, Seal, extract};
 use stream::{Code, Command, Compress, From, Identity, Into, Progress, SendOptions, StreamError};
 
+use tar::EntryType as Kind;
+
 use super::{Ends, between, code, random, receiving, sending, source, tree};
 
 fn program(bytes: Vec<u8>) -> From {
@@ -153,7 +155,7 @@ fn a_tar_and_a_backup_stream_become_directories_and_nothing_else_does() {
 fn a_tar_that_leads_out_writes_nothing_outside() {
     let place = tempfile::tempdir().unwrap();
     fs::create_dir(place.path().join("outside")).unwrap();
-    let header = |kind: tar::EntryType, path: &str, target: &str, content: &[u8]| {
+    let header = |kind: Kind, path: &str, target: &str, content: &[u8]| {
         let mut header = tar::Header::new_ustar();
         header.set_entry_type(kind);
         header.set_size(content.len() as u64);
@@ -169,7 +171,6 @@ fn a_tar_that_leads_out_writes_nothing_outside() {
         padded.resize(content.len().next_multiple_of(512), 0);
         [header.as_bytes().as_slice(), &padded].concat()
     };
-    use tar::EntryType as Kind;
     let end = vec![0; 1024];
     let cases: [(&str, Vec<Vec<u8>>); 6] = [
         ("parent", vec![header(Kind::Regular, "../outside/a", "", b"x")]),

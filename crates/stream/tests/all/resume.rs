@@ -20,7 +20,9 @@ struct Line {
 fn pass(mut from: TcpStream, mut to: TcpStream, left: &AtomicI64) {
     let mut room = vec![0; 64 << 10];
     while let Ok(count @ 1..) = from.read(&mut room) {
-        if left.fetch_sub(count as i64, Ordering::Relaxed) < 0 || to.write_all(&room[..count]).is_err() {
+        if left.fetch_sub(i64::try_from(count).unwrap(), Ordering::Relaxed) < 0
+            || to.write_all(&room[..count]).is_err()
+        {
             break;
         }
     }
