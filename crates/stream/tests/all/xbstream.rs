@@ -9,7 +9,9 @@ use std::process::{Command, Stdio};
 
 use formats::xbstream::{write_end, write_payload_head};
 use secrecy::SecretSlice;
-use stream::xbstream::{Algorithm, Decryption, ExtractOptions, Extracted, create, decrypt, encrypt, extract, list, unwrap};
+use stream::xbstream::{
+    Algorithm, Decryption, ExtractOptions, Extracted, create, decrypt, encrypt, extract, list, unwrap,
+};
 use stream::{Progress, StreamError};
 
 const MARK: &str = ".sealion-incomplete";
@@ -424,17 +426,21 @@ fn what_was_made_is_what_is_extracted() {
 #[test]
 fn a_stream_is_encrypted_as_the_tool_does_it_and_every_version_is_decrypted() {
     let plain: Vec<u8> = (0..200_001_u32).map(|at| at.to_le_bytes()[usize::from(at % 3 == 0)]).collect();
-    for (algorithm, name) in
-        [(Algorithm::Aes128, "-aes-128-ctr"), (Algorithm::Aes192, "-aes-192-ctr"), (Algorithm::Aes256, "-aes-256-ctr")]
-    {
+    for (algorithm, name) in [
+        (Algorithm::Aes128, "-aes-128-ctr"),
+        (Algorithm::Aes192, "-aes-192-ctr"),
+        (Algorithm::Aes256, "-aes-256-ctr"),
+    ] {
         let key = vec![0x5a; algorithm.key_bytes()];
         let ours = decryption(algorithm, &key);
         let mut sealed = Vec::new();
         let count = encrypt(plain.as_slice(), &mut sealed, &ours, &Progress::default()).unwrap();
         assert_eq!(count, sealed.len() as u64);
-        let (mut rest, mut found, mut ivs) = (sealed.as_slice(), Vec::new(), std::collections::BTreeSet::new());
+        let (mut rest, mut found, mut ivs) =
+            (sealed.as_slice(), Vec::new(), std::collections::BTreeSet::new());
         while !rest.is_empty() {
-            let formats::xbcrypt::Parsed::Head { head, bytes } = formats::xbcrypt::parse(rest).unwrap() else {
+            let formats::xbcrypt::Parsed::Head { head, bytes } = formats::xbcrypt::parse(rest).unwrap()
+            else {
                 panic!("a chunk is cut short");
             };
             assert_eq!(head.version, formats::xbcrypt::Version::Three);
@@ -453,14 +459,21 @@ fn a_stream_is_encrypted_as_the_tool_does_it_and_every_version_is_decrypted() {
             decrypt(made.as_slice(), &mut out, &ours, &Progress::default()).unwrap();
             assert!(out == plain, "version {version}");
             let cut = &made[..made.len() - 1];
-            assert!(decrypt(cut, &mut Vec::new(), &ours, &Progress::default()).is_err(), "version {version}, cut");
+            assert!(
+                decrypt(cut, &mut Vec::new(), &ours, &Progress::default()).is_err(),
+                "version {version}, cut"
+            );
         }
         let other = decryption(algorithm, &vec![1; algorithm.key_bytes()]);
         let mut out = Vec::new();
-        let said = decrypt(sealed.as_slice(), &mut out, &other, &Progress::default()).unwrap_err().to_string();
+        let said =
+            decrypt(sealed.as_slice(), &mut out, &other, &Progress::default()).unwrap_err().to_string();
         assert!(said.contains("the key or the algorithm is another") && out.is_empty(), "{said}");
     }
-    assert!(decrypt(&b""[..], &mut Vec::new(), &decryption(Algorithm::Aes128, &[0; 16]), &Progress::default()).is_err());
+    assert!(
+        decrypt(&b""[..], &mut Vec::new(), &decryption(Algorithm::Aes128, &[0; 16]), &Progress::default())
+            .is_err()
+    );
 }
 
 #[test]
@@ -474,7 +487,10 @@ fn files_that_lie_on_the_disk_are_unwrapped_beside_themselves() {
     let key = decryption(Algorithm::Aes256, &key);
     let (to, count) = unwrap(&file, Some(&key), &Progress::default()).unwrap();
     assert_eq!((to, count), (place.path().join("t.ibd"), plain.len() as u64));
-    assert!(std::fs::read(place.path().join("t.ibd")).unwrap() == plain && std::fs::read(&file).unwrap() == wrapped);
+    assert!(
+        std::fs::read(place.path().join("t.ibd")).unwrap() == plain
+            && std::fs::read(&file).unwrap() == wrapped
+    );
     let said = unwrap(&file, Some(&key), &Progress::default()).unwrap_err().to_string();
     assert!(said.contains("cannot unwrap") && said.contains("exists"), "{said}");
     std::fs::remove_file(place.path().join("t.ibd")).unwrap();

@@ -27,7 +27,9 @@ fn seed() -> u64 {
 /// Like a data directory: large files and small ones, holes, a file that only its owner may read.
 fn source(root: &Path, rng: &mut Rng) {
     fs::create_dir_all(root.join("db")).unwrap();
-    let mut random = |bytes: usize| -> Vec<u8> { (0..bytes.div_ceil(8)).flat_map(|_| rng.between(0, u64::MAX - 1).to_le_bytes()).collect() };
+    let mut random = |bytes: usize| -> Vec<u8> {
+        (0..bytes.div_ceil(8)).flat_map(|_| rng.between(0, u64::MAX - 1).to_le_bytes()).collect()
+    };
     fs::write(root.join("ibdata1"), random(24 << 20)).unwrap();
     fs::write(root.join("db/t.ibd"), random((9 << 20) + 5)).unwrap();
     for at in 0..60 {
@@ -223,7 +225,10 @@ fn a_disk_that_is_full_ends_the_copy_and_with_more_room_it_goes_on() {
         let again = sender(&[from], &address().expect("it listens again"), &second).output();
         assert!(again.status.success(), "{name}: {}", String::from_utf8_lossy(&again.stderr));
         let rest: Vec<String> = lines.collect();
-        assert!(child.wait().unwrap().success() && rest.iter().any(|line| line == "the same"), "{name}: {rest:?}");
+        assert!(
+            child.wait().unwrap().success() && rest.iter().any(|line| line == "the same"),
+            "{name}: {rest:?}"
+        );
     }
     fs::set_permissions(from.join("db"), fs::Permissions::from_mode(0o700)).unwrap();
 }
@@ -254,12 +259,16 @@ fn memory_does_not_grow_with_what_is_copied() {
     let (mut next, mut began) = (bytes / 10, Instant::now());
     while sender.0.try_wait().unwrap().is_none() {
         let ends = (sender.0.id(), receiver.0.id());
-        if let (Some(one), Some(other), Some(moved)) = (resident_kb(ends.0), resident_kb(ends.1), moved_bytes(ends.0)) {
+        if let (Some(one), Some(other), Some(moved)) =
+            (resident_kb(ends.0), resident_kb(ends.1), moved_bytes(ends.0))
+        {
             at_end = (one, other);
             if moved >= next {
                 at_a_tenth.get_or_insert(at_end);
                 let mb_per_s = (bytes / 10) as f64 / 1e6 / began.elapsed().as_secs_f64();
-                eprintln!("{moved} bytes: {mb_per_s:.0} MB/s, {one} kB at the sender, {other} kB at the receiver");
+                eprintln!(
+                    "{moved} bytes: {mb_per_s:.0} MB/s, {one} kB at the sender, {other} kB at the receiver"
+                );
                 (next, began) = (next + bytes / 10, Instant::now());
             }
         }

@@ -77,7 +77,7 @@ pub fn receive(global: &Global, args: &ReceiveArgs) -> Result<u8, OpsError> {
         (Some(code), None) => show::tell(&format!("code for the sender: {}", code.expose_secret())),
         (None, _) => {}
     }
-    for line in listening(address, &name) {
+    for line in listening(address, &again(args)) {
         show::tell(&line);
     }
     let progress = Arc::new(Progress::default());
@@ -104,6 +104,17 @@ fn name(args: &ReceiveArgs) -> String {
         (Some(path), _, _) | (None, Some(path), _) => path.display().to_string(),
         (None, None, Some(command)) => command.clone(),
         (None, None, None) => "-".into(),
+    }
+}
+
+/// How it is started again, but for its address.
+fn again(args: &ReceiveArgs) -> String {
+    match (&args.dir, &args.archive, &args.into_command) {
+        (Some(dir), _, _) if args.resume => format!("{} --resume", dir.display()),
+        (Some(dir), _, _) => dir.display().to_string(),
+        (None, Some(path), _) => format!("--archive {} …", path.display()),
+        (None, None, Some(_)) => "--into-command …".into(),
+        (None, None, None) => "--to-stdout".into(),
     }
 }
 
