@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use testbed::real::{files_below, sealion, wait_for};
-use testbed::sim::Rng;
+use testbed::sim::rng::Rng;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
