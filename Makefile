@@ -101,6 +101,7 @@ bench: ## the demo once more, with what TLS cost (descriptive, no causal claim);
 	@scripts/bench-agree.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@scripts/bench-aa.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@scripts/bench-stream.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
+	@scripts/bench-sst.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@scripts/bench-audit.sh "$(sealion)" docs/benchmarks.md
 	@$(CARGO) build --release --locked -p host --example search
 	@scripts/bench-search.sh "$(target_dir)/release/examples/search" "$(target_dir)/release/examples/ratio" docs/benchmarks.md

@@ -121,6 +121,18 @@ pub fn parse(bytes: &[u8]) -> Result<Parsed, ChunkError> {
     Ok(Parsed::Head { head: Head { version, body_bytes, crc32, iv }, bytes: at + IV_BYTES })
 }
 
+/// The header of a chunk of version 3, for bytes that are encrypted: the text and its hash.
+pub fn write_head(out: &mut Vec<u8>, iv: &[u8; IV_BYTES], encrypted: &[u8]) {
+    let length = (encrypted.len() as u64).to_le_bytes();
+    out.extend_from_slice(b"XBCRYP03");
+    out.extend_from_slice(&[0; 8]);
+    out.extend_from_slice(&length);
+    out.extend_from_slice(&length);
+    out.extend_from_slice(&crc32fast::hash(encrypted).to_le_bytes());
+    out.extend_from_slice(&(IV_BYTES as u64).to_le_bytes());
+    out.extend_from_slice(iv);
+}
+
 /// Before it is decrypted.
 ///
 /// # Errors

@@ -8,11 +8,11 @@
 //! The alphabet is Crockford's base 32, without letters that look like digits.
 
 use openssl::error::ErrorStack;
-use openssl::hash::MessageDigest;
 use openssl::pkey::{Id, PKey, Private};
-use openssl::sign::Signer;
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
+
+use crate::kdf::hkdf;
 
 const CODE_BYTES: usize = 20;
 const LETTERS: usize = CODE_BYTES * 8 / 5;
@@ -122,19 +122,9 @@ impl Code {
 
     /// The key of one end.
     pub(crate) fn key(&self, role: Role) -> Result<PKey<Private>, ErrorStack> {
-        let extracted = hmac(&[0; 32], &[self.0.as_ref()])?;
-        let seed = hmac(&extracted, &[role.info(), &[1]])?;
-        PKey::private_key_from_raw_bytes(&seed, Id::ED25519)
+        let seed = hkdf(&[], self.0.as_ref(), role.info())?;
+        PKey::private_key_from_raw_bytes(&seed[..], Id::ED25519)
     }
-}
-
-fn hmac(key: &[u8], parts: &[&[u8]]) -> Result<Zeroizing<Vec<u8>>, ErrorStack> {
-    let key = PKey::hmac(key)?;
-    let mut signer = Signer::new(MessageDigest::sha256(), &key)?;
-    for part in parts {
-        signer.update(part)?;
-    }
-    signer.sign_to_vec().map(Zeroizing::new)
 }
 
 #[cfg(test)]

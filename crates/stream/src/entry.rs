@@ -1,7 +1,7 @@
 //! One thing of a directory tree as it is announced, and what a receiver takes of it.
 //!
 //! ```text
-//! kind u8 (1 directory, 2 file, 3 link) | mode u32 | uid u32 | gid u32 | mtime_s i64 | mtime_ns u32 | size u64 |
+//! kind u8 (1 directory, 2 file, 3 link, 4 file without holes) | mode u32 | uid u32 | gid u32 | mtime_s i64 | mtime_ns u32 | size u64 |
 //! path length u16 | path | target length u16 | target
 //! ```
 //! All numbers are big-endian. Paths are bytes, relative to the root, with `/` between their parts. The first entry is the root
@@ -17,8 +17,9 @@ pub const PATH_BYTES_MAX: usize = 4095;
 const NAME_BYTES_MAX: usize = 255;
 const FIXED_BYTES: usize = 1 + 3 * 4 + 8 + 4 + 8;
 pub const ENTRY_BYTES_MAX: usize = FIXED_BYTES + 2 * (2 + PATH_BYTES_MAX);
-/// What a file may ask of the receiver before one byte of it has come. Source: Linux, `loff_t`.
-const SIZE_BYTES_MAX: u64 = 1 << 62;
+/// What a file may ask of the receiver before one byte of it has come, and of who hashes its holes. Source: the MySQL manual, "InnoDB
+/// Limits": no tablespace is larger than 64 TB.
+const SIZE_BYTES_MAX: u64 = 1 << 46;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -30,6 +31,8 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub kind: Kind,
+    /// A file without holes: its receiver makes room for all of it at once.
+    pub is_dense: bool,
     /// Permissions and the sticky bit; set-user-ID and set-group-ID are not kept.
     pub mode: u32,
     pub uid: u32,
@@ -47,6 +50,7 @@ impl Entry {
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.push(match self.kind {
             Kind::Directory => 1,
+            Kind::File if self.is_dense => 4,
             Kind::File => 2,
             Kind::Link => 3,
         });
@@ -74,9 +78,10 @@ impl Entry {
         let (fixed, mut rest) = bytes.split_first_chunk::<FIXED_BYTES>().ok_or_else(cut)?;
         let (kind, numbers) = fixed.split_first().ok_or_else(cut)?;
         let mut numbers = Numbers(numbers);
+        let is_dense = *kind == 4;
         let kind = match kind {
             1 => Kind::Directory,
-            2 => Kind::File,
+            2 | 4 => Kind::File,
             3 => Kind::Link,
             other => return Err(format!("an entry is of kind {other}")),
         };
@@ -94,9 +99,25 @@ impl Entry {
             Ok(PathBuf::from(OsStr::from_bytes(text)))
         };
         let (path, target) = (text()?, text()?);
-        let entry = Self { kind, mode: mode & 0o1777, uid, gid, mtime_s, mtime_ns, size_bytes, path, target };
+        let entry = Self {
+            kind,
+            is_dense,
+            mode: mode & 0o1777,
+            uid,
+            gid,
+            mtime_s,
+            mtime_ns,
+            size_bytes,
+            path,
+            target,
+        };
         entry.check()?;
         Ok((entry, rest))
+    }
+
+    /// Whether nothing of it has changed. How many blocks a file has may be decided long after it was written.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Self { is_dense: other.is_dense, ..self.clone() } == *other
     }
 
     /// The directory that is copied: its owner, mode and time.
@@ -192,6 +213,7 @@ mod tests {
     fn entry(kind: Kind, path: &str, target: &str) -> Entry {
         Entry {
             kind,
+            is_dense: false,
             mode: 0o640,
             uid: 1,
             gid: 2,
@@ -225,10 +247,10 @@ mod tests {
     proptest! {
         #[test]
         fn an_entry_is_read_as_it_was_written(
-            path in "[a-z]{1,9}(/[a-z]{1,9}){0,3}", mode in 0u32..0o1000, size_bytes in 0u64..1 << 62, mtime_s: i64,
+            path in "[a-z]{1,9}(/[a-z]{1,9}){0,3}", mode in 0u32..0o1000, size_bytes in 0u64..1 << 46, is_dense: bool, mtime_s: i64,
             cut in 0usize..60,
         ) {
-            let one = Entry { mode, mtime_s, size_bytes, ..entry(Kind::File, &path, "") };
+            let one = Entry { is_dense, mode, mtime_s, size_bytes, ..entry(Kind::File, &path, "") };
             let mut bytes = vec![];
             one.encode(&mut bytes);
             one.encode(&mut bytes);

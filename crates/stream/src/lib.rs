@@ -7,15 +7,27 @@
 //!
 //! Who may talk to whom is decided by a one-time code that both ends derive their keys from ([`code`]), or by certificates of a CA.
 
+mod aligned;
+pub mod archive;
+pub mod cells;
+pub mod cipher;
 pub mod code;
 pub mod entry;
 pub mod frame;
+mod kdf;
+mod landing;
+mod limit;
 mod link;
+mod ordered;
+mod packer;
 mod progress;
+mod reading;
 mod receiver;
 mod sender;
+mod times;
 pub mod tls;
 mod tree;
+mod unpack_tar;
 pub mod xbstream;
 
 use std::io;
@@ -23,8 +35,9 @@ use std::path::PathBuf;
 
 pub use code::Code;
 pub use progress::Progress;
-pub use receiver::{ReceiveOptions, Receiver};
-pub use sender::{SendOptions, send};
+pub use receiver::{Command, Into, ReceiveOptions, Receiver};
+pub use sender::{Compress, From, SendOptions, send};
+pub use times::Bottleneck;
 pub use tls::{Certificates, Identity};
 pub use tree::can_be_sent;
 
@@ -38,6 +51,8 @@ pub struct Summary {
     pub data_bytes: u64,
     /// Of all files together, holes too.
     pub size_bytes: u64,
+    /// What the receiver had already, of a copy that was resumed.
+    pub kept_bytes: u64,
     pub connections: u16,
     /// As OpenSSL names them: `TLSv1.3`, `TLS_AES_256_GCM_SHA384`.
     pub tls_version: String,
@@ -58,7 +73,7 @@ pub enum StreamError {
     #[error("{peer} is not who it should be\n  why:  {why}\n  next: {next}")]
     Identity { peer: String, why: String, next: String },
     #[error(
-        "the connection with {peer} broke\n  why:  {why}\n  next: nothing of this copy counts: send it again"
+        "the connection with {peer} broke\n  why:  {why}\n  next: start sealion receive --resume there, and send it again"
     )]
     Broken { peer: String, why: String },
     #[error("{peer} gave up: {why}")]

@@ -3,13 +3,16 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use openssl::ssl::SslStream;
 
 use crate::StreamError;
-use crate::frame::{self, DATA_BYTES_MAX, DATA_HEAD_BYTES, Frame, HEADER_BYTES};
+use crate::aligned::Aligned;
+use crate::frame::{self, DATA_BYTES_MAX, DATA_HEAD_BYTES, Frame, HEADER_BYTES, PACKED_HEAD_BYTES};
+use crate::times::{Spent, Times};
 
 /// A disk that stalls for longer than this on either side ends the copy.
 pub const SILENCE_MAX: Duration = Duration::from_secs(120);
@@ -26,6 +29,7 @@ pub struct Buffered {
     outgoing: Vec<u8>,
     /// Of the handshake as a whole: a peer that sends a byte now and then holds nobody up.
     until: Option<Instant>,
+    times: Option<Arc<Times>>,
 }
 
 impl Buffered {
@@ -37,6 +41,7 @@ impl Buffered {
             filled: 0,
             outgoing: Vec::with_capacity(BUFFER_BYTES + (32 << 10)),
             until: None,
+            times: None,
         }
     }
 
@@ -71,6 +76,7 @@ impl Read for Buffered {
             }
             self.taken = 0;
             self.filled = 0;
+            let _timer = self.times.as_ref().map(|times| times.timer(Spent::Receiving));
             self.filled = self.tcp.read(&mut self.incoming)?;
         }
         let there = self.incoming.get(self.taken..self.filled).unwrap_or_default();
@@ -94,7 +100,9 @@ impl Write for Buffered {
 
     fn flush(&mut self) -> io::Result<()> {
         if !self.outgoing.is_empty() {
+            let timer = self.times.as_ref().map(|times| times.timer(Spent::Sending));
             let sent = self.tcp.write_all(&self.outgoing);
+            drop(timer);
             self.outgoing.clear();
             sent?;
         }
@@ -102,42 +110,25 @@ impl Write for Buffered {
     }
 }
 
-/// What a direct write wants of memory, offset and length, with every usual disk. Source: open(2), `O_DIRECT`.
-pub const ALIGNED_BYTES: usize = 4096;
-
-/// Room for the body of a frame. The bytes of a file lie in it at an address that is [`ALIGNED_BYTES`]-aligned.
-struct Body {
-    memory: Vec<u8>,
-    begin: usize,
-}
-
-impl Body {
-    fn new() -> Self {
-        let memory = vec![0; ALIGNED_BYTES + DATA_HEAD_BYTES + DATA_BYTES_MAX];
-        let past = (memory.as_ptr().addr() + DATA_HEAD_BYTES) % ALIGNED_BYTES;
-        Self { memory, begin: (ALIGNED_BYTES - past) % ALIGNED_BYTES }
-    }
-
-    /// [`frame::body_bytes`] allows no more.
-    fn of_length(&mut self, length: usize) -> &mut [u8] {
-        self.memory.get_mut(self.begin..self.begin + length).unwrap_or_default()
-    }
-}
-
 /// Frames to and from one peer.
 pub struct Link {
     stream: SslStream<Buffered>,
     pub peer: String,
-    body: Body,
+    body: Aligned,
 }
 
 impl Link {
     pub fn new(stream: SslStream<Buffered>, peer: String) -> Self {
-        Self { stream, peer, body: Body::new() }
+        Self { stream, peer, body: Aligned::new(DATA_HEAD_BYTES, DATA_BYTES_MAX + PACKED_HEAD_BYTES) }
     }
 
     pub fn stream(&self) -> &SslStream<Buffered> {
         &self.stream
+    }
+
+    /// Whoever watches gets to know where its time goes.
+    pub fn is_timed_by(&mut self, times: &Arc<Times>) {
+        self.stream.get_mut().times = Some(Arc::clone(times));
     }
 
     /// The socket, to end it from elsewhere.
@@ -155,7 +146,7 @@ impl Link {
         self.stream.read_exact(&mut header).map_err(StreamError::broken(&self.peer))?;
         let nonsense = |why: String| StreamError::Protocol { peer: self.peer.clone(), why };
         let length = frame::body_bytes(header).map_err(nonsense)?;
-        let body = self.body.of_length(length);
+        let body = self.body.first(length);
         self.stream.read_exact(body).map_err(StreamError::broken(&self.peer))?;
         match frame::parse(header[0], body) {
             Ok(Frame::Failed(why)) => Err(StreamError::Peer { peer: self.peer.clone(), why }),

@@ -5,6 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::StreamError;
+use crate::times::{Bottleneck, Shown};
 
 /// Why one of several connections has given up, for the others: each tells its peer the same.
 #[derive(Debug, Default)]
@@ -38,6 +39,7 @@ pub struct Progress {
     is_stopped: AtomicBool,
     /// When the two ends had met.
     met: OnceLock<Instant>,
+    pub(crate) bottleneck: Shown,
 }
 
 impl Progress {
@@ -57,6 +59,10 @@ impl Progress {
     /// Since the two ends met; `None`: they have not.
     pub fn copying(&self) -> Option<Duration> {
         self.met.get().map(Instant::elapsed)
+    }
+
+    pub fn bottleneck(&self) -> Bottleneck {
+        self.bottleneck.get()
     }
 
     /// Ends the copy at the next piece.

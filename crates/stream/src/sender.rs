@@ -1,75 +1,221 @@
 //! The end that reads.
 
-use std::collections::VecDeque;
-use std::fs::File;
-use std::net::{TcpStream, ToSocketAddrs};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+mod work;
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nix::fcntl::OFlag;
-
+use crate::cells::Digest;
+use crate::cipher::Speeds;
 use crate::code::Role;
-use crate::entry::{Entry, Kind};
-use crate::frame::{self, DATA_BYTES_MAX, DATA_HEAD_BYTES, Frame, HEADER_BYTES};
+use crate::entry::Kind;
+use crate::frame::{self, Content, Frame, Hello};
+use crate::landing::summary_of;
+use crate::limit::Limit;
 use crate::link::Link;
-use crate::progress::{GivenUp, Progress};
+use crate::progress::Progress;
+use crate::times::{Bottleneck, Look, Shares};
 use crate::tls::{Tls, version_and_suite};
-use crate::{Identity, StreamError, Summary, tree};
+use crate::{Identity, StreamError, Summary, reading, tree};
+use work::{Common, Files, Stream, Work};
 
 const WORKING_EVERY: Duration = Duration::from_secs(5);
 const CONNECT_MAX: Duration = Duration::from_secs(15);
-/// What a connection takes at once: large enough that a disk reads ahead, small enough that all connections end together.
-const PIECE_BYTES: u64 = 8 << 20;
+/// So long the receiver has to say why it gave up.
+const REASON_MAX: Duration = Duration::from_secs(3);
 
-#[derive(Debug, Clone)]
+/// What is sent.
+pub enum From {
+    Directory(PathBuf),
+    /// What a program writes: its end counts only if `ended_well` says so.
+    Bytes {
+        read: Box<dyn Read + Send>,
+        ended_well: Box<dyn FnOnce() -> Result<(), StreamError> + Send>,
+    },
+}
+
+/// Whether pieces are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compress {
+    /// While the network is what the copy waits for.
+    #[default]
+    Auto,
+    Zstd,
+    None,
+}
+
 pub struct SendOptions {
-    pub from: PathBuf,
+    pub from: From,
     /// `HOST:PORT`
     pub to: String,
     /// At least one.
     pub connections: u16,
-    /// As OpenSSL names suites of TLS 1.3; `None`: the two ends agree.
+    /// As OpenSSL names suites of TLS 1.3; `None`: the fastest one of both ends.
     pub cipher_suites: Option<String>,
+    pub compress: Compress,
+    /// Of what travels, over all connections.
+    pub bytes_per_s_max: Option<u64>,
 }
 
-/// Copies a directory to a receiver that waits. It returns when all of it is on the receiver's disk.
+/// Copies a directory, or what a program writes, to a receiver that waits. It returns when all of it is on the receiver's disk.
 ///
 /// # Errors
 /// Nothing of the copy counts then.
-pub fn send(options: &SendOptions, identity: &Identity, progress: &Progress) -> Result<Summary, StreamError> {
-    let tree = tree::walk(&options.from)?;
-    progress.set_total(tree.size_bytes);
-    let tls = Tls::new(identity, Role::Sender, options.cipher_suites.as_deref())?;
+pub fn send(options: SendOptions, identity: &Identity, progress: &Progress) -> Result<Summary, StreamError> {
+    let SendOptions { from, to, connections, cipher_suites, compress, bytes_per_s_max } = options;
+    let tree = match &from {
+        From::Directory(root) => Some(tree::walk(root)?),
+        From::Bytes { .. } => None,
+    };
+    let size_bytes = tree.as_ref().map_or(0, |tree| tree.size_bytes);
+    progress.set_total(size_bytes);
+    let tls = Tls::new(identity, Role::Sender, cipher_suites.as_deref())?;
     let mut session = [0; 16];
     openssl::rand::rand_bytes(&mut session).map_err(|error| StreamError::Setup {
         what: "the system has no random bytes".into(),
         why: error.to_string(),
         next: "try again".into(),
     })?;
-    let connections = options.connections.max(1);
-    let hello = |connection| Frame::Hello { session, connection, connections };
+    let content = if tree.is_some() { Content::Tree } else { Content::Bytes };
+    let speeds = if cipher_suites.is_some() { Speeds::default() } else { Speeds::measure() };
+    let connections = connections.max(1);
+    let hello = |connection| Hello { session, connection, connections, content, speeds };
 
-    let mut first = connect(&tls, &options.to, &hello(0))?;
+    let (mut first, answer) = connect(&tls, &to, &hello(0))?;
     progress.begin();
-    let (tls_version, cipher_suite) = version_and_suite(first.stream().ssl());
-    frame::encode_entries(&tree.entries, |bytes| first.send_bytes(&bytes))?;
-    let count = tree.entries.len() as u64;
-    first.send(&Frame::EntriesEnd { count, size_bytes: tree.size_bytes })?;
+    if let Some(tree) = &tree {
+        frame::encode_entries(&tree.entries, |bytes| first.send_bytes(&bytes))?;
+        first.send(&Frame::EntriesEnd { count: tree.entries.len() as u64, size_bytes })?;
+    }
+    let there = until_ready(&mut first)?;
+    // Both ends have measured; who names suites has decided.
+    let best = speeds.best_with(answer.speeds).filter(|_| cipher_suites.is_none());
+    let tls = match best {
+        Some(suite) => Tls::new(identity, Role::Sender, Some(suite.name()))?,
+        None => tls,
+    };
+    let mut links = Vec::new();
+    for connection in 1..=connections {
+        links.push(connect(&tls, &to, &hello(connection))?.0);
+    }
+    let (tls_version, cipher_suite) =
+        links.first().map(|link| version_and_suite(link.stream().ssl())).unwrap_or_default();
+    let common = Common {
+        progress,
+        given_up: Arc::default(),
+        times: Arc::default(),
+        limit: Limit::new(bytes_per_s_max),
+        compress,
+    };
+    let files =
+        tree.as_ref().map_or(1, |tree| tree.entries.iter().filter(|one| one.kind == Kind::File).count());
+    let data_bytes = match (from, &tree) {
+        (From::Directory(root), Some(tree)) => {
+            let work = Files::new(&root, tree, there);
+            run(links, first, &common, &work, files as u64, &|| {
+                let now = tree::walk(&root)?;
+                tree::difference(tree, &now).map_or(Ok(()), |why| Err(reading::source(&root, why)))
+            })?
+        }
+        (From::Bytes { read, ended_well }, _) => {
+            let work = Stream::new(read, ended_well);
+            run(links, first, &common, &work, files as u64, &|| Ok(()))?
+        }
+        (From::Directory(_), None) => return Err(StreamError::Stopped),
+    };
+    let summary = match tree {
+        Some(tree) => Summary { left_out: tree.left_out, ..summary_of(&tree.entries) },
+        None => Summary { files: 1, size_bytes: data_bytes, ..Summary::default() },
+    };
+    Ok(Summary { data_bytes, connections, tls_version, cipher_suite, ..summary })
+}
+
+/// What the receiver has already, of a copy that is resumed.
+fn until_ready(first: &mut Link) -> Result<HashMap<(u64, u64), Digest>, StreamError> {
+    let mut there = HashMap::new();
     loop {
         match first.receive()? {
-            Frame::Ready => break,
+            Frame::Ready => return Ok(there),
             Frame::Working => {}
+            Frame::Have { entry, cell, digests } => {
+                for (digest, cell) in digests.into_iter().zip(cell..) {
+                    there.insert((entry, cell), digest);
+                }
+            }
             _ => return Err(first.unexpected("that answer to the list of files")),
         }
     }
-    let mut links = vec![first];
-    for connection in 1..connections {
-        links.push(connect(&tls, &options.to, &hello(connection))?);
-    }
+}
 
-    let work = Work::new(&options.from, &tree);
+/// Sends all there is on all connections, and waits for the receiver's last word.
+fn run(
+    links: Vec<Link>,
+    mut first: Link,
+    common: &Common<'_>,
+    work: &dyn Work,
+    files: u64,
+    is_as_announced: &(dyn Fn() -> Result<(), StreamError> + Sync),
+) -> Result<u64, StreamError> {
+    let peer = first.peer.clone();
+    let control = first.socket().ok();
+    let threads = u16::try_from(links.len()).unwrap_or(u16::MAX);
+    std::thread::scope(|scope| {
+        let listening = scope.spawn(move || listen(&mut first, common, threads));
+        let sent = send_all(links, common, work, is_as_announced);
+        if sent.is_err() {
+            let began = Instant::now();
+            while !listening.is_finished() && began.elapsed() < REASON_MAX {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            control.map(|socket| socket.shutdown(Shutdown::Both));
+        }
+        let heard = listening.join().unwrap_or(Err(StreamError::Stopped));
+        let data_bytes = match (sent, heard) {
+            (Ok(sent), Ok((done, written))) if (done, written) == (files, sent) => sent,
+            (Ok(sent), Ok((done, written))) => {
+                let why = format!("it has {done} files and {written} bytes, sent were {files} and {sent}");
+                return Err(StreamError::Protocol { peer, why });
+            }
+            (Ok(_), Err(error)) | (Err(error @ StreamError::Source { .. }), _) => return Err(error),
+            // Who stopped because the other end had given up has less to say than it.
+            (Err(_), Err(said @ StreamError::Peer { .. })) => return Err(said),
+            (Err(error), _) => return Err(error),
+        };
+        Ok(data_bytes)
+    })
+}
+
+/// The receiver's words, to the last one: how many files and bytes it has.
+fn listen(first: &mut Link, common: &Common<'_>, threads: u16) -> Result<(u64, u64), StreamError> {
+    let mut look = Look::new();
+    loop {
+        match first.receive() {
+            Ok(Frame::Working) => {}
+            Ok(Frame::Status { waiting, writing }) => {
+                let here = look.shares(&common.times, threads);
+                let there = Shares { receiving: waiting, writing, ..Shares::default() };
+                common.progress.bottleneck.set(Bottleneck::of(here, there));
+            }
+            Ok(Frame::Done { files, data_bytes }) => return Ok((files, data_bytes)),
+            Ok(_) => return Err(first.unexpected("that word of the receiver")),
+            Err(error) => {
+                common.given_up.because(&error);
+                return Err(error);
+            }
+        }
+    }
+}
+
+fn send_all(
+    links: Vec<Link>,
+    common: &Common<'_>,
+    work: &dyn Work,
+    is_as_announced: &(dyn Fn() -> Result<(), StreamError> + Sync),
+) -> Result<u64, StreamError> {
     let sockets: Vec<TcpStream> = links.iter().filter_map(|link| link.socket().ok()).collect();
     let (mut data_bytes, mut failed) = (0, None);
     let mut sent_all = Vec::new();
@@ -77,11 +223,11 @@ pub fn send(options: &SendOptions, identity: &Identity, progress: &Progress) -> 
         let threads: Vec<_> = links
             .into_iter()
             .map(|mut link| {
-                let work = &work;
                 scope.spawn(move || {
-                    let sent = send_pieces(&mut link, work, progress);
+                    link.is_timed_by(&common.times);
+                    let sent = work.send(&mut link, common);
                     if let Err(error) = &sent {
-                        link.fail(work.given_up.because(error));
+                        link.fail(common.given_up.because(error));
                     }
                     (link, sent)
                 })
@@ -95,7 +241,11 @@ pub fn send(options: &SendOptions, identity: &Identity, progress: &Progress) -> 
                 }
                 // Who stopped because another had failed has less to say.
                 Ok((_, Err(error))) => {
-                    if !matches!(failed, Some(StreamError::Peer { .. } | StreamError::Source { .. })) {
+                    if !matches!(
+                        (&failed, &error),
+                        (Some(StreamError::Peer { .. } | StreamError::Source { .. }), _)
+                            | (Some(_), StreamError::Stopped)
+                    ) {
                         failed = Some(error);
                     }
                 }
@@ -103,57 +253,29 @@ pub fn send(options: &SendOptions, identity: &Identity, progress: &Progress) -> 
             }
         }
     });
-    if failed.is_none() {
-        failed = end_all(&options.from, &tree, &mut sent_all).err();
-    }
-    let first = sent_all.into_iter().next().map(|(link, _)| link);
-    let Some(mut first) = first.filter(|_| failed.is_none()) else {
+    if let Some(error) = failed {
+        // Those that had nothing left to send have not been told.
+        for (link, _) in &mut sent_all {
+            link.fail(common.given_up.because(&error));
+        }
         for socket in sockets {
-            let _ = socket.shutdown(std::net::Shutdown::Both);
+            let _ = socket.shutdown(Shutdown::Both);
         }
-        return Err(failed.unwrap_or(StreamError::Stopped));
-    };
-    let files = tree.entries.iter().filter(|entry| entry.kind == Kind::File).count() as u64;
-    loop {
-        match first.receive()? {
-            Frame::Working => {}
-            Frame::Done { files: done, data_bytes: written } if done == files && written == data_bytes => {
-                break;
-            }
-            Frame::Done { files: done, data_bytes: written } => {
-                return Err(StreamError::Protocol {
-                    peer: first.peer.clone(),
-                    why: format!(
-                        "it has {done} files and {written} bytes, sent were {files} and {data_bytes}"
-                    ),
-                });
-            }
-            _ => return Err(first.unexpected("that answer to the last file")),
-        }
+        return Err(error);
     }
-    let of_kind = |kind| tree.below().filter(|entry| entry.kind == kind).count() as u64;
-    Ok(Summary {
-        files,
-        directories: of_kind(Kind::Directory),
-        links: of_kind(Kind::Link),
-        data_bytes,
-        size_bytes: tree.size_bytes,
-        connections,
-        tls_version,
-        cipher_suite,
-        left_out: tree.left_out,
-    })
+    end_all(&mut sent_all, is_as_announced)?;
+    Ok(data_bytes)
 }
 
 /// The last word of each connection, without which nothing counts: what was made meanwhile is in no list.
-fn end_all(from: &Path, tree: &tree::Tree, links: &mut [(Link, u64)]) -> Result<(), StreamError> {
+fn end_all(
+    links: &mut [(Link, u64)],
+    is_as_announced: &(dyn Fn() -> Result<(), StreamError> + Sync),
+) -> Result<(), StreamError> {
     let same = std::thread::scope(|scope| {
-        let walk = scope.spawn(|| {
-            let now = tree::walk(from)?;
-            tree::difference(tree, &now).map_or(Ok(()), |why| Err(source(from, why)))
-        });
+        let look = scope.spawn(is_as_announced);
         let mut told = Instant::now();
-        while !walk.is_finished() {
+        while !look.is_finished() {
             std::thread::sleep(Duration::from_millis(1));
             if told.elapsed() > WORKING_EVERY {
                 told = Instant::now();
@@ -162,7 +284,7 @@ fn end_all(from: &Path, tree: &tree::Tree, links: &mut [(Link, u64)]) -> Result<
                 }
             }
         }
-        walk.join().unwrap_or(Err(StreamError::Stopped))
+        look.join().unwrap_or(Err(StreamError::Stopped))
     });
     if let Err(error) = same {
         for (link, _) in links {
@@ -176,7 +298,7 @@ fn end_all(from: &Path, tree: &tree::Tree, links: &mut [(Link, u64)]) -> Result<
     Ok(())
 }
 
-fn connect(tls: &Tls, to: &str, hello: &Frame<'_>) -> Result<Link, StreamError> {
+fn connect(tls: &Tls, to: &str, hello: &Hello) -> Result<(Link, Hello), StreamError> {
     let cannot = |why: String| StreamError::Connect {
         peer: to.to_owned(),
         why,
@@ -191,15 +313,15 @@ fn connect(tls: &Tls, to: &str, hello: &Frame<'_>) -> Result<Link, StreamError> 
                 let stream = tls.handshake(tcp, to, host)?;
                 let mut link = Link::new(stream, to.to_owned());
                 // With TLS 1.3 the receiver's no to our certificate comes in place of its answer.
-                let greeted = link.send(hello).and_then(|()| match link.receive()? {
-                    Frame::Hello { .. } => Ok(()),
+                let greeted = link.send(&Frame::Hello(*hello)).and_then(|()| match link.receive()? {
+                    Frame::Hello(answer) => Ok(answer),
                     _ => Err(StreamError::Protocol {
                         peer: to.to_owned(),
                         why: "it does not say hello".into(),
                     }),
                 });
                 return match greeted {
-                    Ok(()) => Ok(link),
+                    Ok(answer) => Ok((link, answer)),
                     Err(StreamError::Broken { peer, why }) => Err(StreamError::Identity {
                         peer,
                         why: format!("it hung up behind the handshake ({why})"),
@@ -214,138 +336,4 @@ fn connect(tls: &Tls, to: &str, hello: &Frame<'_>) -> Result<Link, StreamError> 
         }
     }
     Err(cannot(why))
-}
-
-/// Pieces of files, for whichever connection is free.
-struct Work<'t> {
-    root: &'t Path,
-    entries: &'t [Entry],
-    changed: &'t [(i64, i64)],
-    state: Mutex<State>,
-    given_up: GivenUp,
-}
-
-#[derive(Default)]
-struct State {
-    /// Of the next file.
-    next: usize,
-    pieces: VecDeque<Piece>,
-}
-
-struct Piece {
-    entry: u64,
-    file: Arc<File>,
-    offset: u64,
-    end: u64,
-}
-
-impl<'t> Work<'t> {
-    fn new(root: &'t Path, tree: &'t tree::Tree) -> Self {
-        let (entries, changed) = (&tree.entries, &tree.changed);
-        Self { root, entries, changed, state: Mutex::default(), given_up: GivenUp::default() }
-    }
-
-    fn changed_at(&self, at: usize) -> (i64, i64) {
-        self.changed.get(at).copied().unwrap_or_default()
-    }
-
-    /// The next piece; files are opened one after the other.
-    fn next(&self) -> Result<Option<Piece>, StreamError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if self.given_up.is_so() {
-                return Err(StreamError::Stopped);
-            }
-            if let Some(piece) = state.pieces.pop_front() {
-                return Ok(Some(piece));
-            }
-            let at = state.next;
-            let Some(entry) = self.entries.get(at) else { return Ok(None) };
-            state.next += 1;
-            if entry.kind == Kind::File {
-                self.cut(at, entry, &mut state.pieces)?;
-            }
-        }
-    }
-
-    fn cut(&self, at: usize, entry: &Entry, pieces: &mut VecDeque<Piece>) -> Result<(), StreamError> {
-        let full = self.root.join(&entry.path);
-        let cannot = |error: std::io::Error| source(&full, error.to_string());
-        let file = File::options()
-            .read(true)
-            .custom_flags(OFlag::O_NOFOLLOW.bits() | OFlag::O_NONBLOCK.bits())
-            .open(&full)
-            .map_err(cannot)?;
-        if !tree::is_as_announced(&file.metadata().map_err(cannot)?, entry, self.changed_at(at)) {
-            return Err(changed(&full));
-        }
-        let file = Arc::new(file);
-        let mut from = 0;
-        while let Some((begin, end)) = tree::data_behind(&file, from, entry.size_bytes).map_err(cannot)? {
-            let mut offset = begin;
-            while offset < end {
-                let piece_end = end.min(offset + PIECE_BYTES);
-                pieces.push_back(Piece { entry: at as u64, file: Arc::clone(&file), offset, end: piece_end });
-                offset = piece_end;
-            }
-            from = end;
-        }
-        Ok(())
-    }
-}
-
-fn source(path: &Path, why: String) -> StreamError {
-    StreamError::Source {
-        what: path.display().to_string(),
-        why,
-        next: "stop what writes there, or copy a running server with its backup tool; nothing of this copy counts".into(),
-    }
-}
-
-fn changed(path: &Path) -> StreamError {
-    source(path, "it changed while the copy was under way".into())
-}
-
-/// Sends pieces until there are none; returns how many bytes went. Its [`Frame::End`] is sent when all have come so far.
-fn send_pieces(link: &mut Link, work: &Work<'_>, progress: &Progress) -> Result<u64, StreamError> {
-    const HEAD: usize = HEADER_BYTES + DATA_HEAD_BYTES;
-    let mut buffer = vec![0; HEAD + DATA_BYTES_MAX];
-    let mut data_bytes = 0;
-    while let Some(Piece { entry, file, mut offset, end }) = work.next()? {
-        let announced =
-            usize::try_from(entry).ok().and_then(|at| work.entries.get(at)).ok_or(StreamError::Stopped)?;
-        let full = work.root.join(&announced.path);
-        while offset < end {
-            if progress.is_stopped() || work.given_up.is_so() {
-                return Err(StreamError::Stopped);
-            }
-            let wanted = usize::try_from(end - offset).unwrap_or(DATA_BYTES_MAX).min(DATA_BYTES_MAX);
-            let (head, bytes) = buffer.split_at_mut(HEAD);
-            let bytes = bytes.get_mut(..wanted).unwrap_or_default();
-            file.read_exact_at(bytes, offset).map_err(|error| match error.kind() {
-                std::io::ErrorKind::UnexpectedEof => changed(&full),
-                _ => source(&full, error.to_string()),
-            })?;
-            head.copy_from_slice(&frame::data_head(entry, offset, wanted));
-            if link.has_news() {
-                // It has nothing to say now but that it gives up.
-                link.receive()?;
-                return Err(link.unexpected("an answer"));
-            }
-            link.send_bytes(buffer.get(..HEAD + wanted).unwrap_or_default())?;
-            offset += wanted as u64;
-            data_bytes += wanted as u64;
-            progress.add(wanted as u64);
-        }
-        let about = file.metadata().map_err(|error| source(&full, error.to_string()))?;
-        if !tree::is_as_announced(
-            &about,
-            announced,
-            work.changed_at(usize::try_from(entry).unwrap_or(usize::MAX)),
-        ) {
-            return Err(changed(&full));
-        }
-    }
-    link.flush()?;
-    Ok(data_bytes)
 }

@@ -14,7 +14,6 @@ use crate::entry::{Entry, Kind};
 /// A tree with more is no directory of a server; the list of it is held in memory.
 const ENTRIES_MAX: usize = 10_000_000;
 
-#[derive(PartialEq, Eq)]
 pub struct Tree {
     /// The root, then all below it, parents before what is in them.
     pub entries: Vec<Entry>,
@@ -22,13 +21,6 @@ pub struct Tree {
     pub size_bytes: u64,
     /// When each entry was last changed, which nobody can set back: seconds and nanoseconds.
     pub changed: Vec<(i64, i64)>,
-}
-
-impl Tree {
-    /// All but the root.
-    pub fn below(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| !entry.is_root())
-    }
 }
 
 fn cannot(path: &Path, error: &io::Error) -> StreamError {
@@ -62,14 +54,22 @@ pub fn difference(before: &Tree, now: &Tree) -> Option<String> {
         let all = tree.entries.iter().zip(&tree.changed);
         all.map(|(entry, changed)| (entry.path.clone(), (entry.clone(), *changed))).collect()
     };
-    if before == now {
+    let is_same = |(one, other): (&Entry, &Entry)| one.is_same(other);
+    if before.changed == now.changed
+        && before.left_out == now.left_out
+        && before.entries.len() == now.entries.len()
+        && before.entries.iter().zip(&now.entries).all(is_same)
+    {
         return None;
     }
     let (before, now) = (of(before), of(now));
     let made = now.keys().find(|path| !before.contains_key(*path)).map(|path| (path, "was made"));
     let gone = || before.keys().find(|path| !now.contains_key(*path)).map(|path| (path, "was removed"));
     let changed = || {
-        let mut both = before.iter().filter(|(path, what)| now.get(*path) != Some(*what));
+        let differs = |(path, (entry, changed)): &(&PathBuf, &(Entry, (i64, i64)))| {
+            now.get(*path).is_none_or(|(new, when)| !new.is_same(entry) || when != changed)
+        };
+        let mut both = before.iter().filter(differs);
         both.next().map(|(path, _)| (path, "changed"))
     };
     let (path, what) = made.or_else(gone).or_else(changed)?;
@@ -134,6 +134,8 @@ pub fn walk(root: &Path) -> Result<Tree, StreamError> {
 fn entry_of(kind: Kind, path: PathBuf, target: PathBuf, about: &Metadata) -> Entry {
     Entry {
         kind,
+        // A file system that compresses has fewer blocks than bytes: there, nobody knows.
+        is_dense: kind == Kind::File && about.blocks().saturating_mul(512) >= about.len(),
         // Sticky: a directory that all may write to is another one without.
         mode: about.mode() & 0o1777,
         uid: about.uid(),

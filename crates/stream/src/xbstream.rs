@@ -6,6 +6,7 @@
 
 mod buffers;
 mod create;
+mod crypt;
 mod extract;
 mod layers;
 mod place;
@@ -21,7 +22,9 @@ use secrecy::{ExposeSecret, SecretSlice};
 use zeroize::Zeroizing;
 
 pub use create::create;
+pub use crypt::{decrypt, encrypt, unwrap};
 pub use extract::{ExtractOptions, Extracted, extract};
+pub(crate) use place::Place;
 pub use source::{Listed, list};
 
 use crate::StreamError;

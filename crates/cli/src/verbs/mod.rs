@@ -40,7 +40,7 @@ use crate::options::Global;
     about,
     long_about = "Checks, proves, measures and changes the encryption of MySQL and MariaDB.\n\nAny server: scan, audit, status, watch, web, \
                   prove, bench. Galera clusters, sources with replicas, and single servers: plan, enable, disable, rotate, resume, undo; Galera \
-                  also join. Data on the move: migrate (MariaDB), send, receive, xbstream, share. To try it: demo, lab.\n\nCommands that check never change anything. Commands that change something print a plan and ask; \
+                  also join. Data on the move: migrate (MariaDB), send, receive, archive, xbstream, xbcrypt, share. To try it: demo, lab.\n\nCommands that check never change anything. Commands that change something print a plan and ask; \
                   if stdin is not a terminal, --yes must give the plan's hash.",
     after_help = "`sealion COMMAND -h` is the short help of a command, `--help` the full one.",
     after_long_help = "Examples:
@@ -113,10 +113,15 @@ pub enum Command {
     /// Move schemas from one server to another while applications write
     #[command(subcommand)]
     Migrate(migrate::MigrateCommand),
-    /// Copy a directory to another host, over several encrypted connections
+    /// Copy a directory, or what a program writes, to another host, encrypted
     Send(stream::send::SendArgs),
-    /// Wait for a directory from `sealion send`, and write it
-    Receive(stream::receive::ReceiveArgs),
+    /// Wait for a copy from `sealion send`, and write it
+    Receive(Box<stream::receive::ReceiveArgs>),
+    /// Keep a directory, or what a program writes, in an encrypted file
+    #[command(subcommand)]
+    Archive(stream::archive::ArchiveCommand),
+    /// Encrypt and decrypt as xbcrypt of XtraBackup does
+    Xbcrypt(stream::xbcrypt::XbcryptArgs),
     /// Extract, list or write backup streams of mariabackup and XtraBackup
     Xbstream(stream::xbstream::XbstreamArgs),
     /// Share a table in an encrypted archive, until a date, through proxies that see nothing
@@ -201,6 +206,8 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Migrate(command) => migrate::migrate(global, &command),
         Command::Send(args) => stream::send::send(global, &args),
         Command::Receive(args) => stream::receive::receive(global, &args),
+        Command::Archive(command) => stream::archive::archive(&command),
+        Command::Xbcrypt(args) => stream::xbcrypt::xbcrypt(&args),
         Command::Xbstream(args) => stream::xbstream::xbstream(&args),
         Command::Share(command) => share::share(&command),
         Command::Lab(command) => lab::lab(global, command),

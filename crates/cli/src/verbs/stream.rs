@@ -1,7 +1,10 @@
-//! `sealion send`, `sealion receive` and `sealion xbstream`.
+//! `sealion send`, `receive`, `archive`, `xbstream` and `xbcrypt`.
 
+pub mod archive;
+mod input;
 pub mod receive;
 pub mod send;
+pub mod xbcrypt;
 pub mod xbstream;
 
 use std::path::PathBuf;
@@ -58,7 +61,7 @@ fn ops(error: StreamError) -> OpsError {
         StreamError::Broken { peer, why } => OpsError::cannot_look(
             format!("the connection with {peer} broke"),
             why,
-            "nothing of this copy counts: remove what was written, and send it again",
+            "go on with it: sealion receive --resume on the other host, then the same sealion send",
         ),
         StreamError::Peer { peer, why } => {
             // What the other end says has its own reason and next step.
@@ -83,7 +86,7 @@ fn ops(error: StreamError) -> OpsError {
         StreamError::Stopped => OpsError::cannot_look(
             "the copy was stopped",
             "Ctrl-C, or the other end has ended",
-            "nothing of this copy counts: remove what was written, and send it again",
+            "go on with the copy of a directory by sealion receive --resume; of anything else, nothing counts",
         ),
     }
 }
@@ -102,7 +105,11 @@ impl Watch {
             let mut before = before.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let (done, now) = (shown.done_bytes(), Instant::now());
             let seconds = now.duration_since(before.1).as_secs_f64().max(0.001);
-            let text = line(done, shown.total_bytes(), done.saturating_sub(before.0) as f64 / seconds, idle);
+            let mut text =
+                line(done, shown.total_bytes(), done.saturating_sub(before.0) as f64 / seconds, idle);
+            if let Some(bottleneck) = shown.bottleneck().text() {
+                text = format!("{text}; bottleneck: {bottleneck}");
+            }
             *before = (done, now);
             text
         });
@@ -158,7 +165,7 @@ fn amount(bytes: f64) -> String {
 fn print(
     global: &Global,
     role: &str,
-    directory: &std::path::Path,
+    directory: &str,
     began_unix_ms: u64,
     progress: &Progress,
     summary: &Summary,
@@ -171,12 +178,13 @@ fn print(
             started_unix_ms: began_unix_ms,
             ended_unix_ms,
             role: role.into(),
-            directory: directory.display().to_string(),
+            directory: directory.to_owned(),
             files: summary.files,
             directories: summary.directories,
             links: summary.links,
             size_bytes: summary.size_bytes,
             data_bytes: summary.data_bytes,
+            kept_bytes: summary.kept_bytes,
             connections: summary.connections,
             tls_version: summary.tls_version.clone(),
             cipher_suite: summary.cipher_suite.clone(),
@@ -201,6 +209,12 @@ fn print(
         summary.cipher_suite,
         model::text::counted(summary.connections, "connection", "connections"),
     ));
+    if summary.kept_bytes > 0 {
+        show::out(&format!(
+            "already there: {}, compared and not sent again",
+            amount(summary.kept_bytes as f64)
+        ));
+    }
     for path in &summary.left_out {
         show::out(&format!("not sent: {} (a socket, a pipe or a device)", path.display()));
     }

@@ -13,6 +13,7 @@ pub struct StreamReport {
     pub ended_unix_ms: u64,
     /// `sender` or `receiver`: who wrote this.
     pub role: String,
+    /// Or the archive, the command, `-` for standard input and output.
     pub directory: String,
     pub files: u64,
     pub directories: u64,
@@ -21,6 +22,8 @@ pub struct StreamReport {
     pub size_bytes: u64,
     /// What travelled; holes did not.
     pub data_bytes: u64,
+    /// What the receiver had already, of a copy that was resumed; 0 at the sender.
+    pub kept_bytes: u64,
     pub connections: u16,
     pub tls_version: String,
     pub cipher_suite: String,

@@ -14,8 +14,8 @@ use super::source::{Paths, Source};
 use super::worker::{Job, Worker};
 use super::{DAMAGED, Decryption, at};
 use crate::StreamError;
+use crate::landing::{lay_mark, prepare, sync, take_mark};
 use crate::progress::Progress;
-use crate::receiver::{lay_mark, prepare, sync, take_mark};
 
 #[derive(Debug, Clone)]
 pub struct ExtractOptions {
@@ -64,7 +64,7 @@ impl Failure {
     }
 }
 
-/// Places all files of a stream. [`crate::receiver::MARK`] lies in the directory until all of it is there.
+/// Places all files of a stream. [`crate::landing::MARK`] lies in the directory until all of it is there.
 ///
 /// # Errors
 /// What was written stays, with the mark in it; the file and the place in the stream are named.
@@ -74,8 +74,8 @@ pub fn extract(
     progress: &Progress,
 ) -> Result<Extracted, StreamError> {
     let root = &options.into;
-    prepare(root)?;
-    let mark = lay_mark(root)?;
+    prepare(root, false)?;
+    let mark = lay_mark(root, false)?;
     let place = Place::new(root).map_err(|error| StreamError::Target {
         what: root.display().to_string(),
         why: error.to_string(),

@@ -3,7 +3,7 @@
 //! A layer is pushed bytes as they come, and pushes on what they were. It keeps no more than one unit of its format.
 
 mod qpress;
-mod xbcrypt;
+pub mod xbcrypt;
 mod zstd;
 
 use formats::lz4;

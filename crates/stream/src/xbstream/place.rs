@@ -25,6 +25,33 @@ impl Place {
         Ok(Self { root: File::open(root)?.into() })
     }
 
+    /// A directory and those above it, where they are not there yet. The caller has looked at its path: names only, or nothing.
+    ///
+    /// # Errors
+    /// It cannot be made, or something else is there.
+    pub fn directory(&self, path: &[u8]) -> io::Result<()> {
+        if path.is_empty() {
+            return Ok(());
+        }
+        let parts: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
+        self.open_directories(&parts).map(drop)
+    }
+
+    fn open_directories(&self, parts: &[&[u8]]) -> io::Result<Option<OwnedFd>> {
+        let mut directory = None;
+        for part in parts {
+            let parent = directory.as_ref().unwrap_or(&self.root).as_fd();
+            match mkdirat(parent, *part, DIRECTORY_MODE) {
+                // A link or a file is refused when it is opened.
+                Ok(()) | Err(Errno::EEXIST) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+            let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+            directory = Some(openat(parent, *part, flags, Mode::empty())?);
+        }
+        Ok(directory)
+    }
+
     /// A file that is not there yet. The caller has looked at its path: names only.
     ///
     /// # Errors
@@ -32,17 +59,7 @@ impl Place {
     pub fn create(&self, path: &[u8]) -> io::Result<File> {
         let mut parts: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
         let name = parts.pop().unwrap_or_default();
-        let mut directory = None;
-        for part in parts {
-            let parent = directory.as_ref().unwrap_or(&self.root).as_fd();
-            match mkdirat(parent, part, DIRECTORY_MODE) {
-                // A link or a file is refused when it is opened.
-                Ok(()) | Err(Errno::EEXIST) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-            let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-            directory = Some(openat(parent, part, flags, Mode::empty())?);
-        }
+        let directory = self.open_directories(&parts)?;
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         Ok(openat(directory.as_ref().unwrap_or(&self.root), name, flags, FILE_MODE)?.into())
     }

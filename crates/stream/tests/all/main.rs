@@ -1,6 +1,9 @@
 //! Copies of real directories over loopback.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod archive;
+mod bytes;
+mod resume;
 mod xbstream;
 
 use std::collections::BTreeMap;
@@ -10,7 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use secrecy::SecretString;
-use stream::{Code, Identity, Progress, ReceiveOptions, Receiver, SendOptions, StreamError, Summary};
+use stream::{
+    Code, Compress, From, Identity, Into, Progress, ReceiveOptions, Receiver, SendOptions, StreamError,
+    Summary,
+};
 
 struct Ends {
     sent: Result<Summary, StreamError>,
@@ -36,9 +42,30 @@ fn copy_as(
     of_sender: Identity,
     meanwhile: impl FnOnce(&Progress),
 ) -> Ends {
-    let options = ReceiveOptions { into: into.to_owned(), listen: "127.0.0.1:0".parse().unwrap() };
-    let receiver = Receiver::new(&options, of_receiver).unwrap();
-    let to = receiver.address().unwrap().to_string();
+    let directory = From::Directory(from.to_owned());
+    let into = Into::Directory(into.to_owned());
+    let options = |to| SendOptions { connections, ..sending(directory, to) };
+    between(options, receiving(into), of_receiver, of_sender, meanwhile)
+}
+
+fn sending(from: From, to: String) -> SendOptions {
+    let (cipher_suites, bytes_per_s_max) = (None, None);
+    SendOptions { from, to, connections: 2, cipher_suites, compress: Compress::Auto, bytes_per_s_max }
+}
+
+fn receiving(into: Into) -> ReceiveOptions {
+    ReceiveOptions { into, listen: "127.0.0.1:0".parse().unwrap(), resumes: false }
+}
+
+fn between(
+    send: impl FnOnce(String) -> SendOptions,
+    receive: ReceiveOptions,
+    of_receiver: &Identity,
+    of_sender: Identity,
+    meanwhile: impl FnOnce(&Progress),
+) -> Ends {
+    let receiver = Receiver::new(receive, of_receiver).unwrap();
+    let options = send(receiver.address().unwrap().to_string());
     let turned_away = Arc::new(Mutex::new(Vec::new()));
     let progress = Progress::default();
     std::thread::scope(|scope| {
@@ -46,8 +73,7 @@ fn copy_as(
         let thread = scope.spawn(move || {
             receiver.receive(progress, &|error| turned.lock().unwrap().push(error.to_string()))
         });
-        let options = SendOptions { from: from.to_owned(), to, connections, cipher_suites: None };
-        let sending = scope.spawn(move || stream::send(&options, &of_sender, &Progress::default()));
+        let sending = scope.spawn(move || stream::send(options, &of_sender, &Progress::default()));
         meanwhile(progress);
         let sent = sending.join().unwrap();
         if sent.is_err() {
@@ -219,7 +245,6 @@ fn what_cannot_be_sent_is_told_and_a_copy_that_did_not_end_is_marked() {
             assert!(told.contains(what) && says.iter().any(|words| told.contains(words)), "{told}");
         }
     }
-    let options = ReceiveOptions { into, listen: "127.0.0.1:0".parse().unwrap() };
-    let refused = Receiver::new(&options, &code().1).err().unwrap().to_string();
+    let refused = Receiver::new(receiving(Into::Directory(into)), &code().1).err().unwrap().to_string();
     assert!(refused.contains("a copy that did not end lies there"), "{refused}");
 }

@@ -9,7 +9,9 @@ use std::process::{Command, Stdio};
 
 use formats::xbstream::{write_end, write_payload_head};
 use secrecy::SecretSlice;
-use stream::xbstream::{Algorithm, Decryption, ExtractOptions, Extracted, create, extract, list};
+use stream::xbstream::{
+    Algorithm, Decryption, ExtractOptions, Extracted, create, decrypt, encrypt, extract, list, unwrap,
+};
 use stream::{Progress, StreamError};
 
 const MARK: &str = ".sealion-incomplete";
@@ -418,4 +420,86 @@ fn what_was_made_is_what_is_extracted() {
     std::fs::write(&file, b"x").unwrap();
     let refused = create(&[file], &mut vec![], &Progress::default()).unwrap_err().to_string();
     assert!(refused.contains("relative paths"), "{refused}");
+}
+
+/// The program openssl decrypts what is encrypted here, chunk by chunk.
+#[test]
+fn a_stream_is_encrypted_as_the_tool_does_it_and_every_version_is_decrypted() {
+    let plain: Vec<u8> = (0..200_001_u32).map(|at| at.to_le_bytes()[usize::from(at % 3 == 0)]).collect();
+    for (algorithm, name) in [
+        (Algorithm::Aes128, "-aes-128-ctr"),
+        (Algorithm::Aes192, "-aes-192-ctr"),
+        (Algorithm::Aes256, "-aes-256-ctr"),
+    ] {
+        let key = vec![0x5a; algorithm.key_bytes()];
+        let ours = decryption(algorithm, &key);
+        let mut sealed = Vec::new();
+        let count = encrypt(plain.as_slice(), &mut sealed, &ours, &Progress::default()).unwrap();
+        assert_eq!(count, sealed.len() as u64);
+        let (mut rest, mut found, mut ivs) =
+            (sealed.as_slice(), Vec::new(), std::collections::BTreeSet::new());
+        while !rest.is_empty() {
+            let formats::xbcrypt::Parsed::Head { head, bytes } = formats::xbcrypt::parse(rest).unwrap()
+            else {
+                panic!("a chunk is cut short");
+            };
+            assert_eq!(head.version, formats::xbcrypt::Version::Three);
+            assert!(ivs.insert(head.iv), "an IV is used twice");
+            let body = &rest[bytes..bytes + head.body_bytes];
+            let opened = openssl(name, &key, head.iv, body);
+            let (text, hash) = opened.split_at(opened.len() - 32);
+            assert_eq!(hash, openssl::sha::sha256(text));
+            found.extend_from_slice(text);
+            rest = &rest[bytes + head.body_bytes..];
+        }
+        assert!(found == plain, "{name}");
+        for (version, by) in [(b'1', &plain), (b'2', &plain), (b'3', &plain)] {
+            let made = xbcrypt(version, name, &key, &by.chunks(70_000).collect::<Vec<_>>());
+            let mut out = Vec::new();
+            decrypt(made.as_slice(), &mut out, &ours, &Progress::default()).unwrap();
+            assert!(out == plain, "version {version}");
+            let cut = &made[..made.len() - 1];
+            assert!(
+                decrypt(cut, &mut Vec::new(), &ours, &Progress::default()).is_err(),
+                "version {version}, cut"
+            );
+        }
+        let other = decryption(algorithm, &vec![1; algorithm.key_bytes()]);
+        let mut out = Vec::new();
+        let said =
+            decrypt(sealed.as_slice(), &mut out, &other, &Progress::default()).unwrap_err().to_string();
+        assert!(said.contains("the key or the algorithm is another") && out.is_empty(), "{said}");
+    }
+    assert!(
+        decrypt(&b""[..], &mut Vec::new(), &decryption(Algorithm::Aes128, &[0; 16]), &Progress::default())
+            .is_err()
+    );
+}
+
+#[test]
+fn files_that_lie_on_the_disk_are_unwrapped_beside_themselves() {
+    let place = tempfile::tempdir().unwrap();
+    let plain = b"page ".repeat(40_000);
+    let key = [0x5a; 32];
+    let wrapped = xbcrypt(b'3', "-aes-256-ctr", &key, &zstd(&plain).chunks(5000).collect::<Vec<_>>());
+    let file = place.path().join("t.ibd.zst.xbcrypt");
+    std::fs::write(&file, &wrapped).unwrap();
+    let key = decryption(Algorithm::Aes256, &key);
+    let (to, count) = unwrap(&file, Some(&key), &Progress::default()).unwrap();
+    assert_eq!((to, count), (place.path().join("t.ibd"), plain.len() as u64));
+    assert!(
+        std::fs::read(place.path().join("t.ibd")).unwrap() == plain
+            && std::fs::read(&file).unwrap() == wrapped
+    );
+    let said = unwrap(&file, Some(&key), &Progress::default()).unwrap_err().to_string();
+    assert!(said.contains("cannot unwrap") && said.contains("exists"), "{said}");
+    std::fs::remove_file(place.path().join("t.ibd")).unwrap();
+    assert!(unwrap(&file, None, &Progress::default()).is_err());
+    std::fs::write(&file, &wrapped[..wrapped.len() - 1]).unwrap();
+    let said = unwrap(&file, Some(&key), &Progress::default()).unwrap_err().to_string();
+    assert!(said.contains("ends inside"), "{said}");
+    assert!(!place.path().join("t.ibd").exists(), "a part of it lies there");
+    let plain_name = place.path().join("t.ibd.gz");
+    std::fs::write(&plain_name, "x").unwrap();
+    assert!(unwrap(&plain_name, Some(&key), &Progress::default()).is_err());
 }

@@ -74,6 +74,7 @@ mod rest_sparse;
 mod retries_sim;
 mod rollover_sim;
 mod sim_behaviours;
+mod stream_kills;
 mod support;
 mod traps_sim;
 mod unkind_sim;

@@ -1,18 +1,15 @@
 //! `sealion xbstream`.
 
-use std::fs::File;
-use std::io::{self, IsTerminal, Read};
-use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use ::stream::Progress;
-use ::stream::xbstream::{Algorithm, Decryption, ExtractOptions, Extracted, create, extract, list};
+use ::stream::xbstream::{Algorithm, Decryption, ExtractOptions, Extracted, create, extract, list, unwrap};
 use clap::Args;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use site::OpsError;
 
+use super::input::{Input, stdout};
 use super::{Watch, amount, ops};
 use crate::{interrupt, show};
 
@@ -29,8 +26,8 @@ Until all of them are on the disk, the file .sealion-incomplete lies in the dire
 pub struct XbstreamArgs {
     #[command(flatten)]
     pub mode: Mode,
-    /// With -c: files below the current directory
-    #[arg(value_name = "FILE", requires = "create")]
+    /// With -c: files below the current directory; with -u: those to unwrap
+    #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Directory to extract into, which is not there yet, or empty
     #[arg(short = 'C', long, value_name = "DIR", default_value = ".")]
@@ -38,7 +35,7 @@ pub struct XbstreamArgs {
     /// Read the stream from FILE; default: standard input
     #[arg(long, value_name = "FILE", conflicts_with = "create")]
     pub input: Option<PathBuf>,
-    /// With -x: decrypt files that end in .xbcrypt
+    /// With -x or -u: decrypt files that end in .xbcrypt
     #[arg(long, value_enum, value_name = "ALGORITHM", ignore_case = true, requires = "encrypt_key_file")]
     pub decrypt: Option<Cipher>,
     /// File with the key, exactly its bytes (mode 0600)
@@ -64,8 +61,11 @@ pub struct Mode {
     /// Write files to standard output as a stream
     #[arg(short = 'c', long, requires = "files", conflicts_with_all = ["decrypt", "decompress", "parallel", "no_sync"])]
     pub create: bool,
+    /// Decrypt and decompress files that lie on the disk, each into a new file beside it
+    #[arg(short = 'u', long, requires = "files", conflicts_with_all = ["decompress", "parallel", "no_sync", "input"])]
+    pub unwrap: bool,
     /// List the files in a stream, and check its checksums
-    #[arg(short = 't', long, conflicts_with_all = ["decrypt", "decompress", "parallel", "no_sync"])]
+    #[arg(short = 't', long, conflicts_with = "files", conflicts_with_all = ["decrypt", "decompress", "parallel", "no_sync"])]
     pub list: bool,
 }
 
@@ -80,7 +80,7 @@ pub enum Cipher {
 }
 
 impl Cipher {
-    fn algorithm(self) -> Algorithm {
+    pub fn algorithm(self) -> Algorithm {
         match self {
             Self::Aes128 => Algorithm::Aes128,
             Self::Aes192 => Algorithm::Aes192,
@@ -98,8 +98,11 @@ pub fn xbstream(args: &XbstreamArgs) -> Result<u8, OpsError> {
         (Some(cipher), Some(file)) => Some(Decryption::from_file(cipher.algorithm(), file).map_err(ops)?),
         _ => None,
     };
+    if args.mode.unwrap {
+        return unwrapped(&args.files, decryption.as_ref());
+    }
     let progress = Arc::new(Progress::default());
-    let input = Input::open(args, &progress)?;
+    let input = Input::open(args.input.as_deref(), "stream", &progress)?;
     let watch = Watch::start(&progress, interrupt::flag()?, "waiting for the stream");
     if args.mode.list {
         let mut rows = Vec::new();
@@ -149,77 +152,20 @@ fn print(options: &ExtractOptions, done: &Extracted, seconds: f64) {
     }
 }
 
-fn write(files: &[PathBuf]) -> Result<u8, OpsError> {
-    let out = io::stdout();
-    if out.is_terminal() {
-        return Err(OpsError::usage(
-            "no stream is written to a terminal",
-            "standard output is one",
-            "redirect it: sealion xbstream -c FILE > out.xb",
-        ));
-    }
+fn unwrapped(files: &[PathBuf], decryption: Option<&Decryption>) -> Result<u8, OpsError> {
     let progress = Arc::new(Progress::default());
     let _watch = Watch::start(&progress, interrupt::flag()?, "reading");
-    // Not the lock of it, which looks for ends of lines in what is written.
-    let out = out.as_fd().try_clone_to_owned();
-    let mut out =
-        File::from(out.map_err(|error| OpsError::internal("standard output cannot be used", error))?);
-    create(files, &mut out, &progress).map_err(ops)?;
+    for file in files {
+        let (to, bytes) = unwrap(file, decryption, &progress).map_err(ops)?;
+        show::out(&format!("{}: {}", to.display(), amount(bytes as f64)));
+    }
     Ok(0)
 }
 
-/// The stream, which may keep us waiting: Ctrl-C ends that.
-struct Input {
-    file: File,
-    progress: Arc<Progress>,
-}
-
-const POLL_MS: u16 = 100;
-
-impl Input {
-    fn open(args: &XbstreamArgs, progress: &Arc<Progress>) -> Result<Self, OpsError> {
-        let file = if let Some(path) = &args.input {
-            let file = File::open(path).map_err(|error| {
-                OpsError::usage(
-                    format!("cannot read {}", path.display()),
-                    error.to_string(),
-                    "name the stream",
-                )
-            })?;
-            if let Ok(about) = file.metadata()
-                && about.is_file()
-            {
-                progress.set_total(about.len());
-            }
-            file
-        } else {
-            let stdin = io::stdin();
-            if stdin.is_terminal() {
-                return Err(OpsError::usage(
-                    "there is no stream",
-                    "standard input is a terminal",
-                    "pipe the stream in, or name its file: --input FILE",
-                ));
-            }
-            let owned: io::Result<OwnedFd> = stdin.as_fd().try_clone_to_owned();
-            owned.map_err(|error| OpsError::internal("standard input cannot be used", error))?.into()
-        };
-        Ok(Self { file, progress: Arc::clone(progress) })
-    }
-}
-
-impl Read for Input {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        loop {
-            if self.progress.is_stopped() {
-                return Err(io::Error::other("stopped"));
-            }
-            let mut fds = [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)];
-            match poll(&mut fds, PollTimeout::from(POLL_MS)) {
-                Ok(0) | Err(nix::errno::Errno::EINTR) => {}
-                Ok(_) => return self.file.read(room),
-                Err(errno) => return Err(errno.into()),
-            }
-        }
-    }
+fn write(files: &[PathBuf]) -> Result<u8, OpsError> {
+    let mut out = stdout("sealion xbstream -c FILE > out.xb")?;
+    let progress = Arc::new(Progress::default());
+    let _watch = Watch::start(&progress, interrupt::flag()?, "reading");
+    create(files, &mut out, &progress).map_err(ops)?;
+    Ok(0)
 }
