@@ -20,7 +20,8 @@ fn rotate(lab: &RealLab) -> String {
 
 /// What tables say of their encryption by themselves.
 fn own_words(lab: &RealLab, node: &str) -> BTreeMap<String, String> {
-    let sql = "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME), CREATE_OPTIONS FROM information_schema.TABLES WHERE ENGINE = 'InnoDB'";
+    let sql = "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME), CREATE_OPTIONS FROM information_schema.TABLES WHERE ENGINE = 'InnoDB' \
+               AND TABLE_SCHEMA IN ('mysql', 'rest')";
     let rows = lab.sql(node).expect("it answers").query(sql).expect("it tells");
     let told = rows.iter().map(|row| {
         let [name, words] = [0, 1].map(|at| row.at(at).unwrap_or_default().into_owned());
