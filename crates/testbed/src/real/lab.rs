@@ -162,9 +162,14 @@ impl RealLab {
     }
 
     pub fn run_with(&self, words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
+        self.run_for(words, variables, Duration::from_secs(CHANGE_S_MAX))
+    }
+
+    /// The same, of a command that may take longer where others are at work on this machine, too.
+    pub fn run_for(&self, words: &[&str], variables: &[(&str, &str)], at_most: Duration) -> ProgramOutput {
         let mut command = self.command(&["lab", "exec", "--", "sealion"]);
         command.args(words).args(self.consent(words)).envs(variables.iter().copied());
-        self.remember(Program::start(command).finish(Duration::from_secs(CHANGE_S_MAX)))
+        self.remember(Program::start(command).finish(at_most))
     }
 
     /// What `resume` and `undo` want to be told where nobody can be asked: the hash of the change that they are about. They name it
