@@ -34,6 +34,13 @@ cd "$work"
 in_lab() { "$sealion" lab exec --dir "$lab" -- "$@"; }
 sql() { in_lab mariadb --no-defaults -u root -S "$socket" -N -B -e "$1"; }
 
+# The change is open behind it, which has an exit code of its own.
+restarts() {
+    local code=0
+    in_lab "$sealion" enable tables --yes "$hash" --stop-after K4.n1 || code=$?
+    [ "$code" -eq 0 ] || [ "$code" -eq 4 ]
+}
+
 # measure NAME TABLE COMMAND...: COMMAND while one writer updates rows of TABLE; a line of the table.
 measure() {
     local name=$1 table=$2 began ended line
@@ -68,7 +75,7 @@ bytes=$(stat -c %s "$lab/n1/data/d/s.ibd")
 hash=$(in_lab "$sealion" plan enable tables --format json | sed -n 's/^  "state_hash": "\([0-9a-f]\{12\}\).*/\1/p')
 
 measure 'nothing (10 s)' d.s sleep 10
-measure 'sealion: the two restarts, keys first' d.s in_lab "$sealion" enable tables --yes "$hash" --stop-after K4.n1
+measure 'sealion: the two restarts, keys first' d.s restarts
 measure '`ALTER TABLE ... ENCRYPTED=YES`' d.a sql 'ALTER TABLE d.a ENCRYPTED=YES'
 if command -v pt-online-schema-change >/dev/null; then
     measure 'pt-online-schema-change `ENCRYPTED=YES`' d.o pt-online-schema-change --alter 'ENCRYPTED=YES' --execute --no-version-check \
@@ -76,7 +83,7 @@ if command -v pt-online-schema-change >/dev/null; then
 else
     printf '| pt-online-schema-change (not installed) | | | | | | |\n' >>"$work/rows"
 fi
-measure 'sealion: all tables, what is left, and the look at all files' d.s in_lab "$sealion" resume
+measure 'sealion: all tables, what is left, and the look at all files' d.s in_lab "$sealion" resume --yes "$hash"
 
 {
     printf '<!-- bench-rest.sh: from here -->\n## A table that is encrypted while it is written\n\n'
