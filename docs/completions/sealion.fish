@@ -1667,7 +1667,7 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s x -l extract -d 'Extract a stream into a directory'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s c -l create -d 'Write files to standard output as a stream'
-complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s u -l unwrap -d 'Decrypt and decompress files that lie on the disk, each into a new file beside it'
+complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s u -l unwrap -d 'Decrypt and decompress files on the disk, each into a new one beside it'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s t -l list -d 'List the files in a stream, and check its checksums'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l decompress -d 'With -x: decompress files that end in .qp, .zst or .lz4'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l no-sync -d 'With -x: do not wait until all is on the disk: a crash of the host right after it can lose files'
