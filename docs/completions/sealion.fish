@@ -65,8 +65,10 @@ complete -c sealion -n "__fish_sealion_needs_command" -f -a "keys" -d 'Copies of
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
-complete -c sealion -n "__fish_sealion_needs_command" -f -a "send" -d 'Copy a directory to another host, over several encrypted connections'
-complete -c sealion -n "__fish_sealion_needs_command" -f -a "receive" -d 'Wait for a directory from `sealion send`, and write it'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "send" -d 'Copy a directory, or what a program writes, to another host, encrypted'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "receive" -d 'Wait for a copy from `sealion send`, and write it'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "archive" -d 'Keep a directory, or what a program writes, in an encrypted file'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "xbcrypt" -d 'Encrypt and decrypt as xbcrypt of XtraBackup does'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "xbstream" -d 'Extract, list or write backup streams of mariabackup and XtraBackup'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "share" -d 'Share a table in an encrypted archive, until a date, through proxies that see nothing'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "lab" -d 'Run real servers on loopback'
@@ -1466,12 +1468,17 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand send" -l from-command -d 'Run CMD by /bin/sh and send what it writes; it must end with 0' -r
 complete -c sealion -n "__fish_sealion_using_subcommand send" -l to -d 'Where `sealion receive` listens' -r
 complete -c sealion -n "__fish_sealion_using_subcommand send" -l code-file -d 'Read the receiver\'s code from FILE (mode 0600); default: ask for it' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand send" -l connections -d 'Connections side by side; default: one for each processor, at most 4' -r
-complete -c sealion -n "__fish_sealion_using_subcommand send" -l cipher -d 'Cipher suite; default: the first that both ends have' -r -f -a "aes128\t''
+complete -c sealion -n "__fish_sealion_using_subcommand send" -l cipher -d 'Cipher suite; default: the fastest, by a measurement at both ends' -r -f -a "aes128\t''
 aes256\t''
 chacha20\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand send" -l compress -d 'Compress pieces; auto: while the network is the bottleneck' -r -f -a "auto\t''
+zstd\t''
+none\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand send" -l rate-limit -d 'Send no more than this many bytes a second: 50M is 50 MB/s' -r
 complete -c sealion -n "__fish_sealion_using_subcommand send" -l ssl-ca -d 'CA that signed the certificates of both ends' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand send" -l ssl-cert -d 'Certificate of this end, and its chain' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand send" -l ssl-key -d 'Its private key' -r -F
@@ -1483,6 +1490,10 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand send" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand receive" -l into-command -d 'Give what a program writes at the sender to CMD, by /bin/sh; it must end with 0' -r
+complete -c sealion -n "__fish_sealion_using_subcommand receive" -l archive -d 'Keep the copy in this new encrypted FILE' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand receive" -l recipient -d 'Public key of age (age1...) that can open the archive; can be repeated' -r
+complete -c sealion -n "__fish_sealion_using_subcommand receive" -l key-file -d 'File with a key of 64 hexadecimal digits that can open it (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -l listen -d 'Address and port to listen on; 0.0.0.0 is every address of this host' -r
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -l code-file -d 'Write the code for the sender into this new FILE (mode 0600) and do not show it' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -l ssl-ca -d 'CA that signed the certificates of both ends' -r -F
@@ -1494,11 +1505,126 @@ complete -c sealion -n "__fish_sealion_using_subcommand receive" -l inventory -d
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand receive" -l resume -d 'Go on with a copy into DIR that did not end: what is there is compared, and not sent again'
+complete -c sealion -n "__fish_sealion_using_subcommand receive" -l to-stdout -d 'Write what a program writes at the sender to standard output'
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and not __fish_seen_subcommand_from create extract check" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and not __fish_seen_subcommand_from create extract check" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and not __fish_seen_subcommand_from create extract check" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and not __fish_seen_subcommand_from create extract check" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and not __fish_seen_subcommand_from create extract check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and not __fish_seen_subcommand_from create extract check" -f -a "create" -d 'Write a directory, or what a program writes, into a new encrypted file'
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and not __fish_seen_subcommand_from create extract check" -f -a "extract" -d 'Extract an archive into a directory, or into a program'
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and not __fish_seen_subcommand_from create extract check" -f -a "check" -d 'Check every byte of an archive, and list what is in it'
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from create" -l from -d 'Directory; - is standard input' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from create" -l from-command -d 'Run CMD by /bin/sh and keep what it writes; it must end with 0' -r
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from create" -l recipient -d 'Public key of age (age1...) that can open the archive; can be repeated' -r
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from create" -l key-file -d 'File with a key of 64 hexadecimal digits that can open it (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from create" -l cipher -d 'Cipher; default: the faster one on this host' -r -f -a "aes256\t''
+chacha20\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from create" -l compress -d 'Compression; pieces that would not become smaller are kept as they are' -r -f -a "zstd\t''
+none\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from create" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from create" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from create" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from extract" -l into -d 'Directory, which is not there yet, or empty' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from extract" -l identity -d 'File with a secret key of age, as age-keygen writes it (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from extract" -l key-file -d 'File with the key that the archive was made with (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from extract" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from extract" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from extract" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from extract" -l to-stdout -d 'Write what a program wrote to standard output'
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from extract" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from extract" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from check" -l identity -d 'File with a secret key of age, as age-keygen writes it (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from check" -l key-file -d 'File with the key that the archive was made with (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from check" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from check" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from check" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand archive; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand xbcrypt" -s a -l encrypt-algo -d 'Algorithm: nothing in the file tells' -r -f -a "AES128\t''
+AES192\t''
+AES256\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand xbcrypt" -s f -l encrypt-key-file -d 'File with the key, exactly its bytes (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand xbcrypt" -s i -l input -d 'Read FILE; default: standard input' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand xbcrypt" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand xbcrypt" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand xbcrypt" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand xbcrypt" -s d -l decrypt -d 'Decrypt; default: encrypt'
+complete -c sealion -n "__fish_sealion_using_subcommand xbcrypt" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand xbcrypt" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s C -l directory -d 'Directory to extract into, which is not there yet, or empty' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l input -d 'Read the stream from FILE; default: standard input' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l decrypt -d 'With -x: decrypt files that end in .xbcrypt' -r -f -a "AES128\t''
+complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l decrypt -d 'With -x or -u: decrypt files that end in .xbcrypt' -r -f -a "AES128\t''
 AES192\t''
 AES256\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l encrypt-key-file -d 'File with the key, exactly its bytes (mode 0600)' -r -F
@@ -1521,6 +1647,7 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s x -l extract -d 'Extract a stream into a directory'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s c -l create -d 'Write files to standard output as a stream'
+complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s u -l unwrap -d 'Decrypt and decompress files on the disk, each into a new one beside it'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s t -l list -d 'List the files in a stream, and check its checksums'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l decompress -d 'With -x: decompress files that end in .qp, .zst or .lz4'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l no-sync -d 'With -x: do not wait until all is on the disk: a crash of the host right after it can lose files'
@@ -2121,41 +2248,43 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand man" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "demo" -d 'Start a Galera cluster in cleartext, enable TLS under load, prove it, and write a report'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "audit" -d 'Audit servers from inside: settings, sessions, accounts, replication'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "watch" -d 'Check again and again; report to Prometheus what is plain, unknown, or ends soon'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "watch-clients" -d 'Watch for a while who uses the servers, and who in cleartext'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "web" -d 'Show what `sealion watch` keeps, in a browser on this machine'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "plan" -d 'Show what a change would do; changes nothing'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "enable" -d 'Enable TLS on running servers, one after the other'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "disable" -d 'Disable TLS on running servers, one after the other'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "rotate" -d 'Replace certificates and keys of running servers, and the CA'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "trust" -d 'Use certificates of another CA than the cluster\'s own: request and import them'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "join" -d 'Make a new server a member of an encrypted Galera cluster'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "resume" -d 'Finish a change that was interrupted'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "undo" -d 'Revert the newest change'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "diagnose" -d 'Say why a server or a table does not open, as far as keys of data at rest are the cause'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "keys" -d 'Copies of the keys of data at rest: list them, restore them, prove them'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "send" -d 'Copy a directory to another host, over several encrypted connections'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "receive" -d 'Wait for a directory from `sealion send`, and write it'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "xbstream" -d 'Extract, list or write backup streams of mariabackup and XtraBackup'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "share" -d 'Share a table in an encrypted archive, until a date, through proxies that see nothing'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "lab" -d 'Run real servers on loopback'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "report" -d 'List saved runs, or show a report.json'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "config" -d 'Print effective options, or draft an inventory'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "grants" -d 'Print the privileges that a command needs: GRANT statements and lines for sudoers'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "explain" -d 'Explain a rule: what it means, why it matters, how to fix it'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "completions" -d 'Print shell completions'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive xbstream share lab report agent config grants explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "demo" -d 'Start a Galera cluster in cleartext, enable TLS under load, prove it, and write a report'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "audit" -d 'Audit servers from inside: settings, sessions, accounts, replication'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "watch" -d 'Check again and again; report to Prometheus what is plain, unknown, or ends soon'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "watch-clients" -d 'Watch for a while who uses the servers, and who in cleartext'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "web" -d 'Show what `sealion watch` keeps, in a browser on this machine'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "plan" -d 'Show what a change would do; changes nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "enable" -d 'Enable TLS on running servers, one after the other'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "disable" -d 'Disable TLS on running servers, one after the other'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "rotate" -d 'Replace certificates and keys of running servers, and the CA'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "trust" -d 'Use certificates of another CA than the cluster\'s own: request and import them'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "join" -d 'Make a new server a member of an encrypted Galera cluster'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "resume" -d 'Finish a change that was interrupted'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "undo" -d 'Revert the newest change'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "diagnose" -d 'Say why a server or a table does not open, as far as keys of data at rest are the cause'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "keys" -d 'Copies of the keys of data at rest: list them, restore them, prove them'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "send" -d 'Copy a directory, or what a program writes, to another host, encrypted'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "receive" -d 'Wait for a copy from `sealion send`, and write it'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "archive" -d 'Keep a directory, or what a program writes, in an encrypted file'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "xbcrypt" -d 'Encrypt and decrypt as xbcrypt of XtraBackup does'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "xbstream" -d 'Extract, list or write backup streams of mariabackup and XtraBackup'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "share" -d 'Share a table in an encrypted archive, until a date, through proxies that see nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "lab" -d 'Run real servers on loopback'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "report" -d 'List saved runs, or show a report.json'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "config" -d 'Print effective options, or draft an inventory'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "grants" -d 'Print the privileges that a command needs: GRANT statements and lines for sudoers'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "explain" -d 'Explain a rule: what it means, why it matters, how to fix it'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "completions" -d 'Print shell completions'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "client" -d 'Test one client against man-in-the-middle attacks, using a rogue server'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "clients" -d 'Test database drivers and tools, in every TLS mode they have'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "config" -d 'Check the database connections in application settings'
@@ -2191,6 +2320,9 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "resume" -d 'Continue a migration that was interrupted'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "rollback" -d 'Revert a migration, as long as the target is not open for writes'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "status" -d 'Show how far a migration is'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from archive" -f -a "create" -d 'Write a directory, or what a program writes, into a new encrypted file'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from archive" -f -a "extract" -d 'Extract an archive into a directory, or into a program'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from archive" -f -a "check" -d 'Check every byte of an archive, and list what is in it'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "init" -d 'Make the keys of an owner, who shares tables'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "identity" -d 'Make the keys of a reader, or show their public part'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "create" -d 'Write rows of a table into an encrypted archive'

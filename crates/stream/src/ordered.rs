@@ -68,10 +68,16 @@ impl Ordered {
         self.news.notify_all();
     }
 
-    /// Whoever reads gets an error instead of an end.
-    pub fn fail(&self, why: &str) {
-        self.state().failed.get_or_insert_with(|| why.to_owned());
+    /// Whoever reads gets an error instead of an end. `true`: nothing had failed before.
+    pub fn fail(&self, why: &str) -> bool {
+        let is_first = {
+            let mut state = self.state();
+            let is_first = state.failed.is_none();
+            state.failed.get_or_insert_with(|| why.to_owned());
+            is_first
+        };
         self.news.notify_all();
+        is_first
     }
 
     pub fn reader(&self) -> Reader<'_> {

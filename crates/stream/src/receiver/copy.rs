@@ -118,17 +118,21 @@ impl Copy<'_> {
             let delivery = Delivery { ordered: &ordered, times: &times, progress: self.progress };
             let thread = scope.spawn(move || deliver::deliver(&delivery, into));
             let sum = self.data(first, hello, &Target::Bytes(&ordered, &times));
-            match &sum {
-                Ok(_) => ordered.end(),
+            let is_first = match &sum {
+                Ok(_) => {
+                    ordered.end();
+                    false
+                }
                 Err(error) => ordered.fail(&error.to_string()),
-            }
+            };
             let delivered = Self::working(first, || {
                 // Whatever the connections said, what became of it is what counts.
                 thread.join().unwrap_or(Err(StreamError::Stopped))
             });
             let sum = match (sum, delivered) {
-                // A connection stopped because nobody took what it brought.
-                (Err(StreamError::Stopped) | Ok(_), Err(error)) | (Err(error), _) => return Err(error),
+                // The connections failed because nobody took what they brought.
+                (_, Err(error)) if !is_first => return Err(error),
+                (Err(error), _) | (Ok(_), Err(error)) => return Err(error),
                 (Ok(sum), Ok(())) => sum,
             };
             let summary = Summary {

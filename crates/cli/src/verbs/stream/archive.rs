@@ -81,8 +81,7 @@ pub enum Compression {
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   sealion archive create full.archive --from /backup/full --key-file key
-  sealion archive create db1.archive --recipient age1... \\
-      --from-command 'mariabackup --backup --stream=xbstream'
+  sealion archive create db1.archive --key-file key --from-command 'mariabackup --backup --stream=xbstream'
 
 A key file is made by: (umask 077; openssl rand -hex 32 > key). The archive gets its name when all of it is on the disk.")]
 pub struct ArchiveCreateArgs {

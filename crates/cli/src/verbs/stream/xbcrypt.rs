@@ -16,7 +16,7 @@ use crate::{interrupt, show};
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   sealion xbcrypt -d --encrypt-algo AES256 --encrypt-key-file key --input t.ibd.xbcrypt > t.ibd
-  sealion xbcrypt --encrypt-algo AES256 --encrypt-key-file key < full.xb > full.xb.xbcrypt
+  sealion xbcrypt --encrypt-algo AES256 --encrypt-key-file key --input full.xb > full.xb.xbcrypt
 
 Versions 1 to 3 of the format are read, version 3 is written. It is not authenticated: who can write to the file can
 leave out chunks. sealion archive is.")]

@@ -48,7 +48,7 @@ pub struct XbstreamArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub parallel: Option<u16>,
     /// With -x: do not wait until all is on the disk: a crash of the host right after it can lose files
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub no_sync: bool,
 }
 
@@ -61,7 +61,7 @@ pub struct Mode {
     /// Write files to standard output as a stream
     #[arg(short = 'c', long, requires = "files", conflicts_with_all = ["decrypt", "decompress", "parallel", "no_sync"])]
     pub create: bool,
-    /// Decrypt and decompress files that lie on the disk, each into a new file beside it
+    /// Decrypt and decompress files on the disk, each into a new one beside it
     #[arg(short = 'u', long, requires = "files", conflicts_with_all = ["decompress", "parallel", "no_sync", "input"])]
     pub unwrap: bool,
     /// List the files in a stream, and check its checksums
