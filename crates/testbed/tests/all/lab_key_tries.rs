@@ -30,7 +30,7 @@ const DEFINITION: &str = "(a INT PRIMARY KEY, b VARCHAR(250), KEY (a, b(20)))";
 
 fn statements() -> Vec<String> {
     let mut all = Vec::new();
-    for (schema, checksum) in [("today", "full_crc32"), ("before", "crc32")] {
+    for (schema, checksum) in [("today", "full_crc32"), ("former", "crc32")] {
         all.push(format!("SET GLOBAL innodb_checksum_algorithm={checksum}"));
         all.push(format!("CREATE DATABASE {schema}"));
         for (name, engine) in TABLES {
@@ -146,8 +146,8 @@ fn plays(algorithm: &str) {
     };
     damage("today/plain_rows.ibd", &|bytes| bytes[3 * page + 8000..4 * page].fill(b'x'));
     damage("today/pcomp.ibd", &|bytes| bytes[3 * page..6 * page].fill(0));
-    damage("before/redundant.ibd", &|bytes| bytes.truncate(4 * page + 100));
-    damage("before/pcomp.ibd", &|bytes| bytes[4 * page + 60..5 * page].fill(b'y'));
+    damage("former/redundant.ibd", &|bytes| bytes.truncate(4 * page + 100));
+    damage("former/pcomp.ibd", &|bytes| bytes[4 * page + 60..5 * page].fill(b'y'));
     damage("today/aria.MAD", &|bytes| bytes[8192 + 4000..8192 + 4100].fill(b'z'));
     let (whole, rows) = diagnosed(&data, &right, 0);
     assert!(rows.keys().all(|(_, result)| result != "wrong"), "{rows:?}");
