@@ -151,12 +151,6 @@ impl AtRest {
     pub fn by_file_stem(&self) -> BTreeMap<&str, &Table> {
         self.tables.iter().map(|table| (table.file_stem.as_str(), table)).collect()
     }
-
-    /// The table that a file is of, whatever letters its name has.
-    pub fn table_of_file(&self, path: &str) -> Option<TableName> {
-        let stem = file_stem(path)?;
-        self.tables.iter().find(|table| table.file_stem == stem).map(|table| table.name.clone())
-    }
 }
 
 /// A setting that a running server takes.
@@ -424,7 +418,7 @@ fn holders(client: &mut Client) -> Vec<String> {
 }
 
 /// Where pages of undo are made to be written anew.
-const SCRATCH: &str = "sealion_scratch";
+pub const SCRATCH: &str = "sealion_scratch";
 /// Tables with this comment are ours; whoever else has a schema of that name keeps it.
 const SCRATCH_MARK: &str = "sealion: undo pages are written over with it";
 /// A row, and with it what undo keeps of it, is about so long.
@@ -480,8 +474,7 @@ pub struct UndoRound {
 /// Tried on MariaDB 10.11.19: freed undo pages of ibdata1 that its threads skip are gone behind it. Segments: `fseg_alloc_free_page_low`.
 ///
 /// # Errors
-/// As the server says. The schema that it works in is removed again at the next time. A schema of that name which is not sealion's stays, and
-/// nothing is done.
+/// As the server says. The schema that it works in is removed again at the next time, so [`scratch_is_foreign`] is asked before.
 pub fn renew_undo(
     client: &mut Client,
     mut open: impl FnMut() -> Result<Client, NetError>,
@@ -489,8 +482,9 @@ pub fn renew_undo(
     before: &UndoSettings,
     is_galera: bool,
 ) -> Result<(), NetError> {
-    let each = (round.bytes / UNDO_BYTES_PER_ROW / u64::from(round.transactions.max(1)))
-        .clamp(SCRATCH_ROWS_MIN, SCRATCH_ROWS_MAX / u64::from(round.transactions.max(1)));
+    let transactions = u64::from(round.transactions.max(1));
+    let each =
+        (round.bytes.div_ceil(UNDO_BYTES_PER_ROW).min(SCRATCH_ROWS_MAX) / transactions).max(SCRATCH_ROWS_MIN);
     let alone = |client: &mut Client| -> Result<(), NetError> {
         client.execute("SET SESSION sql_log_bin=0")?;
         if is_galera {
@@ -501,9 +495,9 @@ pub fn renew_undo(
     alone(client)?;
     client.execute("SET GLOBAL innodb_immediate_scrub_data_uncompressed=ON")?;
     let mut work = |client: &mut Client| -> Result<(), NetError> {
-        fill_scratch(client, each * u64::from(round.transactions))?;
+        fill_scratch(client, each * transactions)?;
         let mut sessions = Vec::new();
-        for number in 0..u64::from(round.transactions) {
+        for number in 0..transactions {
             let mut session = open()?;
             alone(&mut session)?;
             // Else the row behind its own is locked, too, which is the next one's first.
@@ -529,15 +523,21 @@ pub fn renew_undo(
     worked.and(before.restore(client))
 }
 
+/// Whether somebody else has a schema of the name of ours: something in it is not what [`renew_undo`] makes there.
+///
+/// # Errors
+/// It does not tell.
+pub fn scratch_is_foreign(client: &mut Client) -> Result<bool, NetError> {
+    let foreign = client.query(&format!(
+        "SELECT (SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '{SCRATCH}' AND TABLE_COMMENT <> '{SCRATCH_MARK}') \
+         + (SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = '{SCRATCH}') \
+         + (SELECT COUNT(*) FROM information_schema.EVENTS WHERE EVENT_SCHEMA = '{SCRATCH}')"
+    ))?;
+    Ok(foreign.scalar().as_deref() != Some("0"))
+}
+
 /// A table with rows from 1 to `rows`.
 fn fill_scratch(client: &mut Client, rows: u64) -> Result<(), NetError> {
-    let foreign = client.query(&format!(
-        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '{SCRATCH}' AND TABLE_COMMENT <> '{SCRATCH_MARK}'"
-    ))?;
-    if foreign.scalar().as_deref() != Some("0") {
-        // The server's own answer, and nothing of it is touched.
-        return client.execute(&format!("CREATE DATABASE {SCRATCH}")).map(|_| ());
-    }
     client.execute(&format!("DROP DATABASE IF EXISTS {SCRATCH}"))?;
     client.execute(&format!("CREATE DATABASE {SCRATCH}"))?;
     client.execute(&format!(
@@ -612,7 +612,8 @@ mod tests {
             ("d/odd@1o.ibd", None),
             ("ibdata1", None),
         ] {
-            assert_eq!(seen.table_of_file(path).as_ref(), found, "{path}");
+            let of_file = file_stem(path).and_then(|stem| seen.by_file_stem().get(stem.as_str()).copied());
+            assert_eq!(of_file.map(|table| &table.name), found, "{path}");
         }
     }
 

@@ -822,6 +822,16 @@ impl WriteNode for LiveNode {
     fn renew_undo(&mut self, round: UndoRound, before: &UndoSettings) -> Result<(), NodeError> {
         let is_galera = self.view()?.is_galera();
         let mut client = self.connect_for_long()?;
+        if at_rest::scratch_is_foreign(&mut client).map_err(|error| self.error(&error))? {
+            return Err(NodeError::Refused {
+                node: self.spec.name.clone(),
+                why: format!(
+                    "freed undo pages are not written over\n  why:  the schema {0} is where sealion does it, and this one has what sealion did not \
+                     make\n  next: rename or drop the schema {0}, then sealion resume",
+                    at_rest::SCRATCH
+                ),
+            });
+        }
         let login = ConnectOptions { io_timeout: STATEMENT_MAX, ..self.login.clone() };
         let open = || Client::connect(&login);
         at_rest::renew_undo(&mut client, open, round, before, is_galera).map_err(|error| self.error(&error))

@@ -73,7 +73,7 @@ pub enum StreamError {
     #[error("{peer} is not who it should be\n  why:  {why}\n  next: {next}")]
     Identity { peer: String, why: String, next: String },
     #[error(
-        "the connection with {peer} broke\n  why:  {why}\n  next: start sealion receive --resume there, and send it again"
+        "the connection with {peer} broke\n  why:  {why}\n  next: start the receiver again with --resume, then the sender; an archive, or what a program writes, begins anew"
     )]
     Broken { peer: String, why: String },
     #[error("{peer} gave up: {why}")]

@@ -7,6 +7,9 @@ use super::is_source;
 use crate::steps::fail;
 use crate::world::World;
 
+/// So many replicas are named.
+const NAMED_MAX: usize = 3;
+
 /// Where a channel leads, of one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leads {
@@ -60,10 +63,25 @@ pub fn followers(world: &mut World<'_>, name: &NodeName) -> Result<Vec<Follower>
     Ok(followers)
 }
 
-/// Of `followers`, those that are connected: more replicas than these are none of the inventory's. Counted, because a replica need not
-/// connect from the address that it listens on.
-pub fn connected(followers: &[Follower]) -> usize {
-    followers.iter().filter(|one| one.channel.receiver == ThreadState::Running).count()
+/// Replicas that read from `name` beside its `followers`, in words; `None`: there are none. Counted, because a replica need not connect from
+/// the address that it listens on.
+///
+/// # Errors
+/// The server does not tell who reads.
+pub fn strangers(
+    world: &mut World<'_>,
+    name: &NodeName,
+    followers: &[Follower],
+) -> Result<Option<String>, change::StepError> {
+    let known = followers.iter().filter(|one| one.channel.receiver == ThreadState::Running).count();
+    let here = world.node(name)?.replicas().map_err(fail)?;
+    Ok((here.len() > known).then(|| {
+        format!(
+            "{} it ({}), and the inventory has {known} of them: whether the others have applied all cannot be told",
+            model::text::counted(here.len(), "replica reads", "replicas read"),
+            model::link::some_of(&here, NAMED_MAX)
+        )
+    }))
 }
 
 #[cfg(test)]

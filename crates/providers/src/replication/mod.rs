@@ -14,7 +14,7 @@ pub(crate) mod steps;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(crate) use followers::{Follower, connected, followers};
+pub(crate) use followers::{Follower, followers, strangers};
 pub(crate) use plan::{below_all, replicas_first};
 pub(crate) use preflight::is_source;
 

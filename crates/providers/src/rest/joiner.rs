@@ -36,25 +36,25 @@ pub fn of_joiner(
     draft: &NodeDraft,
     anchor: &Setting,
 ) -> Result<Option<JoinerKeys>, PlanError> {
-    let mut has_ours = None;
+    let mut ours = None;
     for name in members {
         let node = world.node(name).map_err(refuse)?;
         let view = node.view().map_err(refuse)?;
         let Some(file) = view.variable(FILENAME).filter(|file| !file.is_empty()) else { continue };
         if let Some(dir) = keys::own_dir(node.spec(), file) {
-            has_ours = has_ours.or_else(|| Some((name.clone(), dir, view)));
+            ours = ours.or_else(|| Some((name.clone(), dir, view)));
             continue;
         }
         let file = file.to_owned();
-        let has_some = world.node(joiner).map_err(refuse)?.effective().map_err(refuse)?;
-        if has_some.effective(FILENAME).is_none() {
+        let own = world.node(joiner).map_err(refuse)?.effective().map_err(refuse)?;
+        if own.effective(FILENAME).is_none() {
             return Err(refuse(format!(
                 "{joiner} has no keys for the data that it would receive\n  why:  {name} encrypts with those of {file}, which sealion did \
                  not make\n  next: bring that file to {joiner}, set {FILENAME} there as on {name}, then plan again"
             )));
         }
     }
-    let Some((name, key_dir, member)) = has_ours else { return Ok(None) };
+    let Some((name, key_dir, member)) = ours else { return Ok(None) };
     let numbers = plan::numbers(world)?;
     let entry = plan::entry_of(world, &name, &key_dir, &numbers)?;
     let node = world.node(joiner).map_err(refuse)?;

@@ -10,7 +10,7 @@ use super::keys;
 use super::plan::{OPTIONS, PLUGIN_OPTIONS};
 use super::steps::data_keys::FILENAME;
 use crate::preflight::{Check, NOUNS, Problem, Seen, place, problem, unreadable_options};
-use crate::replication::{Follower, connected, followers};
+use crate::replication::{Follower, followers, strangers};
 use crate::world::World;
 
 pub const CHECKS: &[(&str, Check)] = &[
@@ -220,25 +220,23 @@ fn replicas(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                     node,
                     format!("{channel}: a thread of it does not run"),
                     error.unwrap_or_else(|| {
-                        format!("what it has not applied it needs binary logs of {name} for")
+                        format!("what it has not applied yet is only in the binary logs of {name}")
                     }),
                     format!("START REPLICA, or fix what stops it; or {INSTEAD}"),
                 ));
             }
         }
-        let known = connected(&followers);
-        match world.node(name).map_err(|error| error.0).and_then(|node| node.replicas().map_err(|error| error.first_line())) {
-            Ok(here) if here.len() > known => problems.push(problem(
+        match strangers(world, name, &followers) {
+            Ok(Some(why)) => problems.push(problem(
                 name,
-                format!("it has replicas that are not in the inventory ({})", model::link::some_of(&here, 3)),
-                format!(
-                    "{} it, and the inventory has {known} of them: whether the others have applied what would be removed cannot be told",
-                    model::text::counted(here.len(), "replica reads", "replicas read")
-                ),
+                "it has replicas that are not in the inventory",
+                why,
                 format!("add them to the inventory, or {INSTEAD}"),
             )),
-            Ok(_) => {}
-            Err(why) => problems.push(problem(name, "who reads its binary logs cannot be told", why, INSTEAD)),
+            Ok(None) => {}
+            Err(error) => {
+                problems.push(problem(name, "who reads its binary logs cannot be told", error.0, INSTEAD));
+            }
         }
     }
     problems

@@ -9,7 +9,7 @@ use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 use server::BinaryLog;
 
-use crate::replication::{Follower, connected, followers};
+use crate::replication::{Follower, followers, strangers};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::World;
 
@@ -19,8 +19,6 @@ pub const BINARY_LOGS: BinaryLogs = BinaryLogs;
 const POLL_MS: u64 = 500;
 /// A replica that has not come so far by then holds the step.
 const BEHIND_MS_MAX: u64 = 300_000;
-/// So many replicas are named.
-const NAMED_MAX: usize = 3;
 /// A file that a replica is about to leave is removed at the next try.
 const TRIES_MAX: u32 = 10;
 
@@ -65,14 +63,7 @@ fn behind(world: &mut World<'_>, name: &NodeName, newest: &str) -> Result<Vec<St
             behind.push(format!("{node} has applied up to \"{at}\""));
         }
     }
-    let (here, known) = (world.node(name)?.replicas().map_err(fail)?, connected(&followers));
-    if here.len() > known {
-        behind.push(format!(
-            "{} it ({}), and the inventory has {known} of them: whether the others have applied all cannot be told",
-            counted(here.len(), "replica reads", "replicas read"),
-            model::link::some_of(&here, NAMED_MAX)
-        ));
-    }
+    behind.extend(strangers(world, name, &followers)?);
     Ok(behind)
 }
 

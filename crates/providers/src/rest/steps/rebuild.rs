@@ -23,10 +23,10 @@ pub const REBUILD: RebuildStep = RebuildStep;
 const UNDO_ROUNDS: u32 = 6;
 const TRANSACTIONS_MIN: u32 = 2;
 /// Small tables are done many at a time: each part is a record of the journal.
+const PART_MS: u64 = 3_000;
 /// A table that others hold is asked for again after so long, so often.
 const HELD_MS: u64 = 10_000;
 const HELD_TRIES_MAX: u32 = 24;
-const PART_MS: u64 = 3_000;
 /// So many tables or files are named.
 const NAMED_MAX: usize = 3;
 const UNDO_BYTES_MIN: u64 = 4 * 1024 * 1024;
