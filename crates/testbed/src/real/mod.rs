@@ -90,6 +90,11 @@ pub fn is_deep() -> bool {
     std::env::var_os("SEALION_DEEP").is_some_and(|word| word == "1")
 }
 
+/// `SEALION_MOMENT`, where it is set, begins with the moments of kills that are wished: `K7` for all of step K7.
+pub fn is_wished(moment: &str) -> bool {
+    std::env::var("SEALION_MOMENT").map_or(true, |wished| moment.starts_with(&wished))
+}
+
 /// A short directory of the test's own: unix sockets have at most 107 bytes of path.
 pub fn short_dir() -> tempfile::TempDir {
     tempfile::Builder::new()

@@ -1,12 +1,15 @@
 //! Data at rest of real servers: from clear to nothing readable under writers, back again, and killed in every step.
 //!
-//! `SEALION_SEED=N` repeats the kills; `SEALION_DEEP=1` tries each step, with and without the server, ended either way.
+//! `SEALION_SEED=N` repeats the kills; `SEALION_DEEP=1` tries each step, with and without the server, ended either way;
+//! `SEALION_MOMENT=K7` the moments alone that begin so.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use testbed::real::{LabSpec, RealLab, RealWriters, files_below, is_deep, lab_slot, seed, wait_for};
+use testbed::real::{
+    LabSpec, RealLab, RealWriters, files_below, is_deep, is_wished, lab_slot, seed, wait_for,
+};
 use testbed::sim::rng::Rng;
 
 /// Stored, and in no statement: those have it backwards.
@@ -342,7 +345,7 @@ fn all_kills() -> Vec<Kill> {
         let moment = *moment;
         ends.map(|(of_server, goes_back)| Kill { moment, of_server, goes_back })
     };
-    MOMENTS.iter().flat_map(of).collect()
+    MOMENTS.iter().filter(|moment| is_wished(moment)).flat_map(of).collect()
 }
 
 /// Some by chance; all with `SEALION_DEEP=1`.
