@@ -97,10 +97,12 @@ impl Pages {
 
     /// Adds one unit, unless `is_last_try` is false and it may be on its way.
     fn count(&self, tally: &mut Tally, number: u64, bytes: &[u8], is_last_try: bool) -> bool {
-        let innodb = |page: Page, key_id, tally: &mut Tally| {
+        let innodb = |page: Page, is_copy, key_id, tally: &mut Tally| {
             let is_done = is_last_try || !matches!(page, Page::Unknown(_));
-            if is_done {
-                tally.page(page, key_id);
+            match (is_done, is_copy) {
+                (true, true) => tally.copy(page),
+                (true, false) => tally.page(page, key_id),
+                (false, _) => {}
             }
             is_done
         };
@@ -108,16 +110,15 @@ impl Pages {
             Self::Space { header, key_id } => {
                 let page = u32::try_from(number)
                     .map_or(Page::Unknown(TOO_MANY_PAGES), |number| page::judge(header, number, bytes));
-                // A copy in the doublewrite buffer has the key of the tablespace that it goes to.
                 let is_copy = u32::try_from(number).is_ok_and(|number| header.is_doublewrite(number));
-                innodb(page, if is_copy { None } else { *key_id }, tally)
+                innodb(page, is_copy, *key_id, tally)
             }
             Self::Zero => {
                 let is_zero = bytes.iter().all(|byte| *byte == 0);
                 let not = Page::Unknown("page 0 is zero, so nothing tells how this page is laid out");
-                innodb(if is_zero { Page::Zero } else { not }, None, tally)
+                innodb(if is_zero { Page::Zero } else { not }, false, None, tally)
             }
-            Self::Copies { family, .. } => innodb(page::copy(*family, bytes), None, tally),
+            Self::Copies { family, .. } => innodb(page::copy(*family, bytes), true, None, tally),
             Self::Aria => {
                 let page = aria::page(number, bytes);
                 let is_done = is_last_try || !matches!(page, aria::Page::Unknown(_));

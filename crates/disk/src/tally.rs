@@ -27,6 +27,9 @@ pub struct KeyUse {
 pub struct Tally {
     pub plain: u64,
     pub encrypted: u64,
+    /// Those of `encrypted` that are copies in a doublewrite buffer: they have the keys of where they go.
+    #[serde(default)]
+    pub copies: u64,
     /// Pages that no server encrypts, such as the header of a tablespace.
     pub never: u64,
     pub zero: u64,
@@ -100,6 +103,12 @@ impl Tally {
         }
     }
 
+    /// Of a doublewrite buffer.
+    pub(crate) fn copy(&mut self, page: Page) {
+        self.copies += u64::from(matches!(page, Page::Encrypted { .. }));
+        self.page(page, None);
+    }
+
     pub(crate) fn aria(&mut self, page: aria::Page) {
         match page {
             aria::Page::Zero => self.zero += 1,
@@ -131,6 +140,7 @@ impl Tally {
     pub fn add(&mut self, other: Self) {
         self.plain += other.plain;
         self.encrypted += other.encrypted;
+        self.copies += other.copies;
         self.never += other.never;
         self.zero += other.zero;
         self.unknown += other.unknown;

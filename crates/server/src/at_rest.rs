@@ -144,6 +144,17 @@ pub struct AtRest {
     pub in_system_space: u64,
     /// Plugins that give it keys, and are active.
     pub key_plugins: Vec<String>,
+    /// What InnoDB's threads have done since the server's start.
+    pub pages: Option<RotationPages>,
+}
+
+/// `Innodb_encryption_rotation_pages_…`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RotationPages {
+    /// From the buffer pool and from the disk.
+    pub looked_at: u64,
+    /// Written anew.
+    pub modified: u64,
 }
 
 impl AtRest {
@@ -163,6 +174,10 @@ pub enum AtRestSetting {
     Threads(u32),
     /// Pages a second that its threads may write anew.
     RotationIops(u32),
+    /// Dirty pages go to the disk at once, so many a second (`innodb_io_capacity`, and its limit); [`LiveSettings::restore`] is the way back.
+    Flush {
+        pages_per_s: u32,
+    },
 }
 
 /// What a table is to say of its encryption; `None`: nothing, so that the server's own settings count.
@@ -180,6 +195,10 @@ impl AtRestSetting {
             Self::Aria(on) => format!("SET GLOBAL aria_encrypt_tables={}", word(on)),
             Self::Threads(number) => format!("SET GLOBAL innodb_encryption_threads={number}"),
             Self::RotationIops(number) => format!("SET GLOBAL innodb_encryption_rotation_iops={number}"),
+            // The limit first.
+            Self::Flush { pages_per_s } => format!(
+                "SET GLOBAL innodb_io_capacity_max={pages_per_s}, GLOBAL innodb_io_capacity={pages_per_s}, GLOBAL innodb_max_dirty_pages_pct=0"
+            ),
         }
     }
 }
@@ -247,6 +266,20 @@ fn word_of(choice: Option<OwnChoice>) -> &'static str {
     }
 }
 
+fn rotation_pages(client: &mut Client) -> Result<Option<RotationPages>, NetError> {
+    let rows = client.query("SHOW GLOBAL STATUS LIKE 'Innodb_encryption_rotation_pages_%'")?;
+    let of = |name: &str| -> Option<u64> {
+        let row = rows.iter().find(|row| {
+            row.at(0).is_some_and(|at| at.strip_prefix("Innodb_encryption_rotation_pages_") == Some(name))
+        })?;
+        row.at(1)?.parse().ok()
+    };
+    Ok((|| {
+        let looked_at = of("read_from_cache")?.saturating_add(of("read_from_disk")?);
+        Some(RotationPages { looked_at, modified: of("modified")? })
+    })())
+}
+
 /// # Errors
 /// It does not tell: the account needs PROCESS, and SELECT on what it is to see.
 pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
@@ -254,6 +287,7 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
     let plugins = "SELECT PLUGIN_NAME FROM information_schema.PLUGINS WHERE PLUGIN_TYPE = 'ENCRYPTION' AND PLUGIN_STATUS = 'ACTIVE'";
     let rows = client.query(plugins)?;
     seen.key_plugins = rows.iter().filter_map(|row| row.at(0).map(std::borrow::Cow::into_owned)).collect();
+    seen.pages = rotation_pages(client)?;
     // Those that the threads do not know are as they were made: they are in one of the two lists only.
     let known = client.query("SELECT SPACE, NAME FROM information_schema.INNODB_SYS_TABLESPACES")?;
     let turning = client.query(
@@ -429,21 +463,29 @@ const SCRATCH_ROWS_MAX: u64 = 400_000;
 /// Of one transaction: more than the single pages of its segment.
 const SCRATCH_ROWS_MIN: u64 = 4_000;
 
-/// What is set otherwise while undo pages are written over, as it was before.
+/// What is set otherwise while pages are written anew, as it was before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UndoSettings {
+pub struct LiveSettings {
     /// `innodb_max_dirty_pages_pct`; `None`: the server does not have it.
     pub dirty_pages_pct: Option<String>,
+    /// `innodb_io_capacity`.
+    #[serde(default)]
+    pub io_capacity: Option<String>,
+    /// `innodb_io_capacity_max`.
+    #[serde(default)]
+    pub io_capacity_max: Option<String>,
     /// `innodb_immediate_scrub_data_uncompressed`.
     pub scrubs: Option<String>,
 }
 
-impl UndoSettings {
+impl LiveSettings {
     /// # Errors
     /// As the server says.
     pub fn restore(&self, client: &mut Client) -> Result<(), NetError> {
         let settings = [
             ("innodb_max_dirty_pages_pct", &self.dirty_pages_pct),
+            ("innodb_io_capacity", &self.io_capacity),
+            ("innodb_io_capacity_max", &self.io_capacity_max),
             ("innodb_immediate_scrub_data_uncompressed", &self.scrubs),
         ];
         for (name, value) in settings {
@@ -479,7 +521,7 @@ pub fn renew_undo(
     client: &mut Client,
     mut open: impl FnMut() -> Result<Client, NetError>,
     round: UndoRound,
-    before: &UndoSettings,
+    before: &LiveSettings,
     is_galera: bool,
 ) -> Result<(), NetError> {
     let transactions = u64::from(round.transactions.max(1));

@@ -14,7 +14,7 @@ use net::{
 };
 
 use crate::accounts::{self, Account, AccountName};
-use crate::at_rest::{self, AtRest, AtRestSetting, Rebuild, Rebuilt, UndoRound, UndoSettings};
+use crate::at_rest::{self, AtRest, AtRestSetting, LiveSettings, Rebuild, Rebuilt, UndoRound};
 use crate::capability::Capabilities;
 use crate::galera::GaleraFacts;
 use crate::grants::OwnGrants;
@@ -814,12 +814,12 @@ impl WriteNode for LiveNode {
         at_rest::rebuild(&mut client, rebuild, is_galera).map_err(|error| self.error(&error))
     }
 
-    fn restore_undo(&mut self, before: &UndoSettings) -> Result<(), NodeError> {
+    fn restore_settings(&mut self, before: &LiveSettings) -> Result<(), NodeError> {
         let mut client = self.connect()?;
         before.restore(&mut client).map_err(|error| self.error(&error))
     }
 
-    fn renew_undo(&mut self, round: UndoRound, before: &UndoSettings) -> Result<(), NodeError> {
+    fn renew_undo(&mut self, round: UndoRound, before: &LiveSettings) -> Result<(), NodeError> {
         let is_galera = self.view()?.is_galera();
         let mut client = self.connect_for_long()?;
         if at_rest::scratch_is_foreign(&mut client).map_err(|error| self.error(&error))? {

@@ -11,7 +11,7 @@ use net::PemSet;
 use thiserror::Error;
 
 use crate::accounts::{Account, AccountName};
-use crate::at_rest::{AtRest, AtRestSetting, Rebuild, Rebuilt, UndoRound, UndoSettings};
+use crate::at_rest::{AtRest, AtRestSetting, LiveSettings, Rebuild, Rebuilt, UndoRound};
 use crate::grants::OwnGrants;
 use crate::live_settings::LiveSetting;
 use crate::logins::Logins;
@@ -326,9 +326,9 @@ pub trait WriteNode: ReadNode + WriteMember {
     /// Returns when the table is written anew, which takes as long as its size asks for, or soon where somebody holds it.
     fn rebuild(&mut self, rebuild: &Rebuild) -> Result<Rebuilt, NodeError>;
     /// Freed undo pages are written over; settings are as `before` says then.
-    fn renew_undo(&mut self, round: UndoRound, before: &UndoSettings) -> Result<(), NodeError>;
-    /// What an interrupted [`WriteNode::renew_undo`] has left.
-    fn restore_undo(&mut self, before: &UndoSettings) -> Result<(), NodeError>;
+    fn renew_undo(&mut self, round: UndoRound, before: &LiveSettings) -> Result<(), NodeError>;
+    /// What an interrupted [`WriteNode::renew_undo`], or [`AtRestSetting::Flush`], has left.
+    fn restore_settings(&mut self, before: &LiveSettings) -> Result<(), NodeError>;
     fn begin_binary_log(&mut self) -> Result<(), NodeError>;
     /// Binary logs before this one are removed, but for those that a connected replica still reads.
     fn purge_binary_logs(&mut self, keep_from: &str) -> Result<(), NodeError>;

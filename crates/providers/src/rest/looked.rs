@@ -46,11 +46,9 @@ pub fn need_a_key(seen: &DataDirectory, going: &Going) -> Vec<Odd> {
     let all = [Noun::Tables, Noun::Logs];
     let of_server = |one: &&Artefact| is_own(one) && (is_of(one.kind, &all) || one.tally.encrypted > 0);
     let needs = |one: &Artefact| {
-        if *going == Going::All {
-            return odd(one, false);
-        }
-        // What cannot be told may need any of them.
-        if one.tally.unknown > 0 || one.verdict == Verdict::Unknown {
+        // What cannot be told may need any of them. Copies alone need none.
+        let is_told = one.tally.unknown == 0 && one.verdict != Verdict::Unknown;
+        if !is_told || (*going == Going::All && one.tally.copies < one.tally.encrypted) {
             return odd(one, false);
         }
         let count: u64 = keys_of(one).filter(|(id, _)| going.is_going(*id)).map(|(_, count)| count).sum();
@@ -94,18 +92,28 @@ impl std::fmt::Display for Going {
     }
 }
 
-/// Files that do not name a key have this one.
+/// Files that do not name a key have this one. The system tablespace names none where its pages were decrypted, and some were passed over.
 ///
 /// # Source
-/// MariaDB manual, Encryption Key Management: Aria and binary logs are encrypted with key 1.
+/// MariaDB manual, Encryption Key Management: Aria, binary logs and the system tablespace are encrypted with key 1.
 const UNNAMED: u32 = 1;
 
-/// What encrypted pages of a file name, with their counts. Copies in the doublewrite buffer do not say whose they are, and are read by nobody
-/// behind a clean start.
+/// What encrypted pages of a file name, with their counts. Not copies in the doublewrite buffer, of which some stay there as long as nothing
+/// is written over them. They need no key: each step that lets keys go has a restart before it, and copies older than the last checkpoint
+/// are read by nobody.
+///
+/// # Source
+/// `recv_dblwr_t` and `buf_dblwr_t::recover`: copies before the checkpoint are passed over.
 fn keys_of(one: &Artefact) -> impl Iterator<Item = (u32, u64)> + '_ {
-    let is_copies = matches!(one.kind, Kind::System | Kind::Doublewrite);
-    let of = move |key: &disk::KeyUse| key.id.or((!is_copies).then_some(UNNAMED));
-    one.tally.keys.iter().filter_map(move |(key, count)| Some((of(key)?, *count)))
+    let mut copies = one.tally.copies;
+    one.tally.keys.iter().map(move |(key, count)| match key.id {
+        Some(id) => (id, *count),
+        None => {
+            let here = copies.min(*count);
+            copies -= here;
+            (UNNAMED, *count - here)
+        }
+    })
 }
 
 /// `key 1: 210 pages or files, key 3: 7`, of all files of a server.
@@ -113,7 +121,9 @@ pub fn by_key(seen: &DataDirectory) -> String {
     let mut all: BTreeMap<u32, u64> = BTreeMap::new();
     for one in seen.artefacts.iter().filter(|one| is_own(one)) {
         for (id, count) in keys_of(one) {
-            *all.entry(id).or_default() += count;
+            if count > 0 {
+                *all.entry(id).or_default() += count;
+            }
         }
     }
     let words: Vec<String> = all.iter().map(|(id, count)| format!("key {id}: {count}")).collect();
@@ -209,6 +219,9 @@ mod tests {
         for (id, count) in keys {
             tally.encrypted += count;
             tally.keys.insert(KeyUse { id: *id, version: Some(1) }, *count);
+            if id.is_none() && matches!(kind, Kind::System | Kind::Doublewrite) {
+                tally.copies = *count;
+            }
         }
         Artefact {
             path: format!("d/{}", kind.word()),
@@ -247,10 +260,21 @@ mod tests {
             (Kind::Binlog, &[(None, 1)], 0, Going::Only(3), 0),
             // Copies on their way to some tablespace.
             (Kind::System, &[(None, 11)], 0, Going::AllBut(3), 0),
+            (Kind::System, &[(None, 11)], 0, Going::All, 0),
+            (Kind::System, &[(None, 11)], 1, Going::All, 1),
+            (Kind::System, &[(Some(1), 1), (None, 11)], 0, Going::All, 1),
+            (Kind::Doublewrite, &[(None, 11)], 0, Going::All, 0),
+            (Kind::Table, &[(None, 11)], 0, Going::All, 1),
             (Kind::System, &[(Some(1), 1), (None, 11)], 0, Going::AllBut(3), 1),
             (Kind::Backup, &[(Some(1), 1)], 0, Going::AllBut(3), 0),
         ] {
             assert_eq!(needs(kind, keys, unknown, going.clone()), count, "{kind:?} {keys:?} {going:?}");
+        }
+        // Page 0 names no key once its pages were decrypted: what was passed over is no copy.
+        let mut passed_over = file(Kind::System, &[(None, 11)], 1, 0);
+        passed_over.tally.copies = 10;
+        for (going, count) in [(Going::All, 1), (Going::AllBut(3), 1), (Going::Only(3), 0)] {
+            assert_eq!(need_a_key(&seen(vec![passed_over.clone()]), &going).len(), count, "{going:?}");
         }
         let all = seen(vec![
             file(Kind::Table, &[(Some(3), 9), (Some(1), 2)], 0, 0),

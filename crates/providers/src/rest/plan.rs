@@ -8,7 +8,7 @@ use secrecy::ExposeSecret;
 use server::at_rest::KEY_PLUGIN;
 use server::options::{Effective, Setting};
 use server::rights::Use;
-use server::{AtRest, Flavour, GaleraFacts, OwnChoice, Rebuild, Table, TableName, UndoSettings};
+use server::{AtRest, Flavour, GaleraFacts, LiveSettings, OwnChoice, Rebuild, Table, TableName};
 
 use super::keys::{self, KEY_FILE, PASS_FILE};
 use super::looked::Going;
@@ -551,6 +551,7 @@ pub(super) fn spaces(
         threads_before: number(THREADS).unwrap_or(0),
         iops: world.at_rest.iops,
         iops_before: number("innodb_encryption_rotation_iops"),
+        settings: live_settings(draft),
     };
     let step = builder.add(format!("{prefix}.{name}"), "spaces", title, vec![name], params);
     let statements = [
@@ -587,7 +588,7 @@ pub(super) fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encryp
         "rebuild",
         title,
         vec![name.clone()],
-        RebuildParams { encrypt, chosen, goes_forward: true, settings: undo_settings(draft) },
+        RebuildParams { encrypt, chosen, goes_forward: true, settings: live_settings(draft) },
     );
     step.sql = statements;
     step.sql.push("-- ALTER TABLE ... FORCE of each table that sealion status rest names, ALTER TABLE ... ENGINE=Aria of each Aria table".into());
@@ -597,10 +598,12 @@ pub(super) fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encryp
         vec![Need::Space { node: Some(name), dir: datadir.into(), bytes: largest + largest / 5 }];
 }
 
-pub(super) fn undo_settings(draft: &Draft) -> UndoSettings {
+pub(super) fn live_settings(draft: &Draft) -> LiveSettings {
     let of = |name: &str| draft.node.view.variable(name).map(str::to_owned);
-    UndoSettings {
+    LiveSettings {
         dirty_pages_pct: of("innodb_max_dirty_pages_pct"),
+        io_capacity: of("innodb_io_capacity"),
+        io_capacity_max: of("innodb_io_capacity_max"),
         scrubs: of("innodb_immediate_scrub_data_uncompressed"),
     }
 }
@@ -609,7 +612,7 @@ pub(super) fn undo_settings(draft: &Draft) -> UndoSettings {
 pub(super) fn rebuild_on_the_way_back(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool) {
     let name = draft.node.name.clone();
     let title = format!("only in an undo: {name} writes anew what its threads leave");
-    let settings = undo_settings(draft);
+    let settings = live_settings(draft);
     let params = RebuildParams { encrypt, chosen: vec![], goes_forward: false, settings };
     builder.add(format!("{prefix}.{name}"), "rebuild", title, vec![name], params);
 }

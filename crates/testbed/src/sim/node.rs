@@ -10,9 +10,10 @@ use net::PemSet;
 use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
-    Admits, Alive, AtRest, AtRestSetting, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting, Logins,
-    NodeError, NodeSpec, NodeView, OfferAnswer, OwnGrants, ReadMember, ReadNode, Rebuild, Rebuilt, Sessions,
-    Threads, TlsFiles, TlsOffer, TlsRules, UndoRound, UndoSettings, WriteMember, WriteNode, owner,
+    Admits, Alive, AtRest, AtRestSetting, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting,
+    LiveSettings, Logins, NodeError, NodeSpec, NodeView, OfferAnswer, OwnGrants, ReadMember, ReadNode,
+    Rebuild, Rebuilt, Sessions, Threads, TlsFiles, TlsOffer, TlsRules, UndoRound, WriteMember, WriteNode,
+    owner,
 };
 
 use super::disk::SimHost;
@@ -567,12 +568,12 @@ impl WriteNode for SimNode {
         self.change("rebuild", |_| Err(NO_DATA.into())).map(|()| Rebuilt::Done)
     }
 
-    fn renew_undo(&mut self, _: UndoRound, _: &UndoSettings) -> Result<(), NodeError> {
+    fn renew_undo(&mut self, _: UndoRound, _: &LiveSettings) -> Result<(), NodeError> {
         self.change("renew undo", |_| Err(NO_DATA.into()))
     }
 
-    fn restore_undo(&mut self, _: &UndoSettings) -> Result<(), NodeError> {
-        self.change("restore undo", |_| Err(NO_DATA.into()))
+    fn restore_settings(&mut self, _: &LiveSettings) -> Result<(), NodeError> {
+        self.change("restore settings", |_| Err(NO_DATA.into()))
     }
 
     fn begin_binary_log(&mut self) -> Result<(), NodeError> {

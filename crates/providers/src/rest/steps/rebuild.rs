@@ -10,7 +10,7 @@ use model::text::counted;
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 use server::at_rest::file_stem;
-use server::{AtRest, OwnChoice, Rebuild, Rebuilt, TableName, UndoRound, UndoSettings};
+use server::{AtRest, LiveSettings, OwnChoice, Rebuild, Rebuilt, TableName, UndoRound};
 
 use super::target;
 use crate::steps::{StepKind, fail, only_node, params};
@@ -40,7 +40,7 @@ pub struct RebuildParams {
     pub goes_forward: bool,
     /// As the server was set.
     #[serde(default)]
-    pub settings: UndoSettings,
+    pub settings: LiveSettings,
 }
 
 impl RebuildParams {
@@ -98,9 +98,8 @@ fn wrong(one: &disk::Artefact, encrypt: bool) -> u64 {
     if encrypt {
         return one.tally.plain;
     }
-    // Copies in the doublewrite buffer are of tables that may stay encrypted, and come again with each of their pages.
-    let copies = one.tally.keys.iter().filter(|(key, _)| one.kind == Kind::System && key.id.is_none());
-    one.tally.encrypted.saturating_sub(copies.map(|(_, count)| count).sum())
+    // Copies in the doublewrite buffer come again with each page of a table that stays encrypted.
+    one.tally.encrypted.saturating_sub(one.tally.copies)
 }
 
 /// Which tables are to be written anew, by what their files hold and what the server says of them.
@@ -154,7 +153,7 @@ fn undo(seen: &DataDirectory, encrypt: bool) -> (u64, Vec<String>) {
 
 /// What a kill in the middle has left is as it was.
 fn settled(world: &mut World<'_>, wish: &RebuildParams, name: &NodeName) -> Result<Option<Mark>, StepError> {
-    world.node(name)?.restore_undo(&wish.settings).map_err(fail)?;
+    world.node(name)?.restore_settings(&wish.settings).map_err(fail)?;
     Ok(None)
 }
 
@@ -400,8 +399,9 @@ mod tests {
         let mut one = plain("ibdata1");
         one.kind = Kind::System;
         one.tally.encrypted = 14;
+        one.tally.copies = 10;
         one.tally.keys = [(key(Some(1)), 3), (key(None), 11)].into();
-        assert_eq!(wrong(&one, false), 3);
+        assert_eq!(wrong(&one, false), 4);
         assert_eq!(wrong(&one, true), 1);
     }
 
