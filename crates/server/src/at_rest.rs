@@ -6,6 +6,7 @@
 //! Sources: MariaDB manual, Data-at-Rest Encryption and INNODB_TABLESPACES_ENCRYPTION; tried on MariaDB 10.11.19.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use net::{Client, NetError};
 use serde::{Deserialize, Serialize};
@@ -289,19 +290,25 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
     seen.key_plugins = rows.iter().filter_map(|row| row.at(0).map(std::borrow::Cow::into_owned)).collect();
     seen.pages = rotation_pages(client)?;
     // Those that the threads do not know are as they were made: they are in one of the two lists only.
-    let known = client.query("SELECT SPACE, NAME FROM information_schema.INNODB_SYS_TABLESPACES")?;
+    let known =
+        client.query("SELECT SPACE, NAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES")?;
     let turning = client.query(
         "SELECT SPACE, NAME, ENCRYPTION_SCHEME, MIN_KEY_VERSION, ROTATING_OR_FLUSHING, KEY_ROTATION_PAGE_NUMBER, \
          KEY_ROTATION_MAX_PAGE_NUMBER, CURRENT_KEY_ID FROM information_schema.INNODB_TABLESPACES_ENCRYPTION",
     )?;
     let number = |text: Option<std::borrow::Cow<'_, str>>| text.and_then(|text| text.parse::<u64>().ok());
     let mut spaces = BTreeMap::new();
+    // Statistics know little of a table that was filled a moment ago.
+    let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
     for row in known.iter().take(ROWS_MAX) {
         let (Some(id), Some(name)) = (number(row.at(0)).and_then(|id| u32::try_from(id).ok()), row.at(1))
         else {
             continue;
         };
         let name = name.into_owned();
+        if let Some(stem) = file_stem(&format!("{name}.ibd")) {
+            *sizes.entry(stem).or_default() += number(row.at(2)).unwrap_or(0);
+        }
         let (is_encrypted, is_turning) = (false, false);
         spaces.insert(id, Space { id, name, is_encrypted, is_turning, per_mille: None, key_id: None });
     }
@@ -336,15 +343,17 @@ pub fn at_rest(client: &mut Client) -> Result<AtRest, NetError> {
     for row in tables.iter().take(ROWS_MAX) {
         let text = |at: usize| row.at(at).unwrap_or_default().into_owned();
         let (schema, table) = (in_files(&text(0), &text(6)), in_files(&text(1), &text(7)));
+        let file_stem = format!("{schema}/{table}");
+        let of_files = sizes.get(&file_stem).copied().unwrap_or(0);
         seen.tables.push(Table {
             name: TableName { schema: text(0), table: text(1) },
-            file_stem: format!("{schema}/{table}"),
+            file_stem,
             row_format: text(5),
             engine: text(2),
             own_choice: own_choice(&text(3)),
             own_key_id: own_key_id(&text(3)),
             is_sequence: text(8) == "SEQUENCE",
-            bytes: number(row.at(4)).unwrap_or(0),
+            bytes: number(row.at(4)).unwrap_or(0).max(of_files),
         });
     }
     if client.query("SELECT @@log_bin")?.scalar().as_deref() == Some("1") {
@@ -462,6 +471,8 @@ const UNDO_BYTES_PER_ROW: u64 = 230;
 const SCRATCH_ROWS_MAX: u64 = 400_000;
 /// Of one transaction: more than the single pages of its segment.
 const SCRATCH_ROWS_MIN: u64 = 4_000;
+/// Some 30 MB.
+const SAMPLE_ROWS: u64 = 120_000;
 
 /// What is set otherwise while pages are written anew, as it was before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -576,6 +587,39 @@ pub fn scratch_is_foreign(client: &mut Client) -> Result<bool, NetError> {
          + (SELECT COUNT(*) FROM information_schema.EVENTS WHERE EVENT_SCHEMA = '{SCRATCH}')"
     ))?;
     Ok(foreign.scalar().as_deref() != Some("0"))
+}
+
+/// How fast this server writes a table anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RebuildSample {
+    pub bytes: u64,
+    pub took_ms: u64,
+}
+
+/// Rebuilds a table of sealion's own, which is dropped then. Only on this server: no replica and no other node is told.
+///
+/// # Errors
+/// As the server says. [`scratch_is_foreign`] is asked before.
+pub fn sample_rebuild(client: &mut Client, is_galera: bool) -> Result<RebuildSample, NetError> {
+    client.execute("SET SESSION sql_log_bin=0")?;
+    if is_galera {
+        client.execute("SET SESSION wsrep_on=OFF")?;
+    }
+    let work = |client: &mut Client| -> Result<RebuildSample, NetError> {
+        fill_scratch(client, SAMPLE_ROWS)?;
+        let began = Instant::now();
+        client.execute(&format!("ALTER TABLE {SCRATCH}.t FORCE"))?;
+        let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let size = format!(
+            "SELECT FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME = '{SCRATCH}/t'"
+        );
+        let rows = client.query(&size)?;
+        let bytes = rows.iter().next().and_then(|row| row.at(0)?.parse().ok());
+        Ok(RebuildSample { bytes: bytes.unwrap_or(SAMPLE_ROWS * SCRATCH_ROW_BYTES), took_ms })
+    };
+    let worked = work(client);
+    let dropped = client.execute(&format!("DROP DATABASE IF EXISTS {SCRATCH}"));
+    worked.and_then(|sample| dropped.map(|_| sample))
 }
 
 /// A table with rows from 1 to `rows`.

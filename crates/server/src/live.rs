@@ -14,7 +14,7 @@ use net::{
 };
 
 use crate::accounts::{self, Account, AccountName};
-use crate::at_rest::{self, AtRest, AtRestSetting, LiveSettings, Rebuild, Rebuilt, UndoRound};
+use crate::at_rest::{self, AtRest, AtRestSetting, LiveSettings, Rebuild, RebuildSample, Rebuilt, UndoRound};
 use crate::capability::Capabilities;
 use crate::galera::GaleraFacts;
 use crate::grants::OwnGrants;
@@ -114,6 +114,20 @@ impl LiveNode {
         let client = self.connect();
         self.login.io_timeout = io_timeout;
         client
+    }
+
+    fn scratch_is_ours(&self, client: &mut Client) -> Result<(), NodeError> {
+        if !at_rest::scratch_is_foreign(client).map_err(|error| self.error(&error))? {
+            return Ok(());
+        }
+        Err(NodeError::Refused {
+            node: self.spec.name.clone(),
+            why: format!(
+                "nothing is written in the schema {0}\n  why:  it is where sealion works, and this one has what sealion did not make\n  \
+                 next: rename or drop the schema {0}, then the same again",
+                at_rest::SCRATCH
+            ),
+        })
     }
 
     fn connect(&mut self) -> Result<Client, NodeError> {
@@ -822,19 +836,17 @@ impl WriteNode for LiveNode {
     fn renew_undo(&mut self, round: UndoRound, before: &LiveSettings) -> Result<(), NodeError> {
         let is_galera = self.view()?.is_galera();
         let mut client = self.connect_for_long()?;
-        if at_rest::scratch_is_foreign(&mut client).map_err(|error| self.error(&error))? {
-            return Err(NodeError::Refused {
-                node: self.spec.name.clone(),
-                why: format!(
-                    "freed undo pages are not written over\n  why:  the schema {0} is where sealion does it, and this one has what sealion did not \
-                     make\n  next: rename or drop the schema {0}, then sealion resume",
-                    at_rest::SCRATCH
-                ),
-            });
-        }
+        self.scratch_is_ours(&mut client)?;
         let login = ConnectOptions { io_timeout: STATEMENT_MAX, ..self.login.clone() };
         let open = || Client::connect(&login);
         at_rest::renew_undo(&mut client, open, round, before, is_galera).map_err(|error| self.error(&error))
+    }
+
+    fn sample_rebuild(&mut self) -> Result<RebuildSample, NodeError> {
+        let is_galera = self.view()?.is_galera();
+        let mut client = self.connect_for_long()?;
+        self.scratch_is_ours(&mut client)?;
+        at_rest::sample_rebuild(&mut client, is_galera).map_err(|error| self.error(&error))
     }
 
     fn begin_binary_log(&mut self) -> Result<(), NodeError> {

@@ -11,7 +11,7 @@ use net::PemSet;
 use thiserror::Error;
 
 use crate::accounts::{Account, AccountName};
-use crate::at_rest::{AtRest, AtRestSetting, LiveSettings, Rebuild, Rebuilt, UndoRound};
+use crate::at_rest::{AtRest, AtRestSetting, LiveSettings, Rebuild, RebuildSample, Rebuilt, UndoRound};
 use crate::grants::OwnGrants;
 use crate::live_settings::LiveSetting;
 use crate::logins::Logins;
@@ -327,6 +327,8 @@ pub trait WriteNode: ReadNode + WriteMember {
     fn rebuild(&mut self, rebuild: &Rebuild) -> Result<Rebuilt, NodeError>;
     /// Freed undo pages are written over; settings are as `before` says then.
     fn renew_undo(&mut self, round: UndoRound, before: &LiveSettings) -> Result<(), NodeError>;
+    /// A table of sealion's own is made, rebuilt and dropped.
+    fn sample_rebuild(&mut self) -> Result<RebuildSample, NodeError>;
     /// What an interrupted [`WriteNode::renew_undo`], or [`AtRestSetting::Flush`], has left.
     fn restore_settings(&mut self, before: &LiveSettings) -> Result<(), NodeError>;
     fn begin_binary_log(&mut self) -> Result<(), NodeError>;

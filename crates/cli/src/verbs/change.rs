@@ -229,6 +229,7 @@ fn settings(how: &PlanOptions) -> Settings {
             threads: how.encryption_threads,
             iops: how.encryption_iops,
             purges_binary_logs: how.purge_binary_logs,
+            measures: false,
         },
         force_accounts: how.force.clone(),
         ..settings_of(&how.running)

@@ -5,6 +5,7 @@
 //! read what any other sends it. On the way back the keys go last, behind a look which finds nothing that needs them
 //! ([`steps::key_gate`]).
 
+mod estimate;
 mod joiner;
 pub mod keys;
 mod looked;
@@ -26,10 +27,12 @@ pub struct AtRestOptions {
     pub iops: Option<u32>,
     /// Binary logs of before may be removed, once all replicas have them.
     pub purges_binary_logs: bool,
+    /// A plan says how long the work may take, by a table that is rebuilt on each server for that.
+    pub measures: bool,
 }
 
 impl Default for AtRestOptions {
     fn default() -> Self {
-        Self { threads: 4, iops: None, purges_binary_logs: false }
+        Self { threads: 4, iops: None, purges_binary_logs: false, measures: false }
     }
 }

@@ -12,11 +12,11 @@ use server::{AtRest, Flavour, GaleraFacts, LiveSettings, OwnChoice, Rebuild, Tab
 
 use super::keys::{self, KEY_FILE, PASS_FILE};
 use super::looked::Going;
-use super::rotate;
 use super::steps::data_keys::{FILENAME, KEY_FILE_BYTES_MAX};
 use super::steps::{
     BinaryLogsParams, DataKeysParams, EscrowParams, KeyGateParams, ProofParams, RebuildParams, SpacesParams,
 };
+use super::{AtRestOptions, estimate, rotate};
 use crate::by_hand;
 use crate::draft::{NodeDraft, PlannedEdit};
 use crate::edit::Edit;
@@ -218,7 +218,10 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
             return Err(refuse(format!("{change}: that is not done with data at rest")));
         }
     }
-    let impact = impact(world, change, &builder.steps, &drafts);
+    let mut impact = impact(world, change, &builder.steps, &drafts);
+    if world.at_rest.measures && change.has(Noun::Tables) {
+        impact.extend(estimate::lines(world, &drafts)?);
+    }
     let sql = server::rights::rights(Use::ChangeAtRest, Flavour::MariaDb).map(server::rights::Rights::listed);
     let rights = vec![
         format!("SQL: {} (sealion grants)", sql.unwrap_or_default()),
@@ -296,7 +299,7 @@ pub(super) fn entry_of(
 }
 
 fn state_hash(change: &Change, drafts: &[Draft], entry: &(String, bool), world: &World<'_>) -> String {
-    let mut text = format!("{change}\n{entry:?}\n{:?}\n", world.at_rest);
+    let mut text = format!("{change}\n{entry:?}\n{:?}\n", AtRestOptions { measures: false, ..world.at_rest });
     for draft in drafts {
         text += &format!(
             "{} {} {} {} {}\n",

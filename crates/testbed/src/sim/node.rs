@@ -12,8 +12,8 @@ use server::options::Effective;
 use server::{
     Admits, Alive, AtRest, AtRestSetting, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting,
     LiveSettings, Logins, NodeError, NodeSpec, NodeView, OfferAnswer, OwnGrants, ReadMember, ReadNode,
-    Rebuild, Rebuilt, Sessions, Threads, TlsFiles, TlsOffer, TlsRules, UndoRound, WriteMember, WriteNode,
-    owner,
+    Rebuild, RebuildSample, Rebuilt, Sessions, Threads, TlsFiles, TlsOffer, TlsRules, UndoRound, WriteMember,
+    WriteNode, owner,
 };
 
 use super::disk::SimHost;
@@ -570,6 +570,11 @@ impl WriteNode for SimNode {
 
     fn renew_undo(&mut self, _: UndoRound, _: &LiveSettings) -> Result<(), NodeError> {
         self.change("renew undo", |_| Err(NO_DATA.into()))
+    }
+
+    fn sample_rebuild(&mut self) -> Result<RebuildSample, NodeError> {
+        self.change("sample", |_| Err::<(), _>(NO_DATA.into()))?;
+        Ok(RebuildSample { bytes: 0, took_ms: 0 })
     }
 
     fn restore_settings(&mut self, _: &LiveSettings) -> Result<(), NodeError> {
