@@ -199,6 +199,7 @@ drivers() {
     has mvn || missing+=(maven)
     php -m 2>/dev/null | grep -q pdo_mysql || missing+=(php-cli php-mysql)
     perl -MDBD::mysql -e 1 >/dev/null 2>&1 || missing+=(libdbd-mysql-perl)
+    has qemu-storage-daemon || missing+=(qemu-system-common)
     perl -MDBD::MariaDB -e 1 >/dev/null 2>&1 || missing+=(libdbd-mariadb-perl)
     ruby -rmysql2 -e 1 >/dev/null 2>&1 || missing+=(ruby-mysql2)
     [ ${#missing[@]} -eq 0 ] || install "the drivers" "${missing[@]}"

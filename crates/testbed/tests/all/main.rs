@@ -54,6 +54,7 @@ mod lab_single;
 mod lab_watch;
 mod lab_xbstream;
 mod luks_real;
+mod luks_server;
 mod luks_sim;
 mod mysql_sim;
 mod natures_sim;
