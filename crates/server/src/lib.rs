@@ -43,8 +43,8 @@ pub use logins::{HostLogins, Logins, logins};
 pub use machine::Machine;
 pub use net::PemSet;
 pub use node::{
-    Admits, Alive, CleartextLogin, Hook, NodeError, NodeSpec, ReadMember, ReadNode, Sessions, WriteMember,
-    WriteNode,
+    Admits, Alive, CleartextLogin, Hook, NodeError, NodeSpec, PlacesAtRest, ReadMember, ReadNode, Sessions,
+    WriteMember, WriteNode,
 };
 pub use provider_options::{GaleraState, ProviderOptions};
 pub use proxy::{

@@ -22,8 +22,8 @@ use crate::live_settings::{self, LiveSetting};
 use crate::logins::{self, Logins};
 use crate::machine::Machine;
 use crate::node::{
-    Admits, Alive, CA_FILE, CERT_FILE, CleartextLogin, Hook, KEY_FILE, NodeError, NodeSpec, ReadMember,
-    ReadNode, Sessions, WriteMember, WriteNode,
+    Admits, Alive, CA_FILE, CERT_FILE, CleartextLogin, Hook, KEY_FILE, NodeError, NodeSpec, PlacesAtRest,
+    ReadMember, ReadNode, Sessions, WriteMember, WriteNode,
 };
 use crate::options::{self, Effective, Start, persisted};
 use crate::owner;
@@ -731,15 +731,19 @@ impl ReadNode for LiveNode {
         at_rest::at_rest(&mut client).map_err(|error| self.error(&error))
     }
 
-    fn files_at_rest(&mut self) -> Result<disk::DataDirectory, NodeError> {
+    fn places_at_rest(&mut self) -> Result<PlacesAtRest, NodeError> {
         let view = self.view()?;
         let mut client = self.connect()?;
         let datafiles = at_rest::data_files(&mut client).map_err(|error| self.error(&error))?;
         let mut places = places::of(&view.variables, &datafiles);
         // Temporary files come and go: nothing is written anew there.
         places.retain(|place| place.takes != disk::Takes::Temporary);
+        Ok(PlacesAtRest { datadir: places::datadir(&view.variables), places })
+    }
+
+    fn files_at_rest_in(&mut self, of: &PlacesAtRest) -> Result<disk::DataDirectory, NodeError> {
         self.machine_host()
-            .data_directory(&places::datadir(&view.variables), &places, &disk::Progress::default())
+            .data_directory(&of.datadir, &of.places, &disk::Progress::default())
             .map_err(|error| self.host_error(error))
     }
 }
@@ -840,6 +844,13 @@ impl WriteNode for LiveNode {
         let login = ConnectOptions { io_timeout: STATEMENT_MAX, ..self.login.clone() };
         let open = || Client::connect(&login);
         at_rest::renew_undo(&mut client, open, round, before, is_galera).map_err(|error| self.error(&error))
+    }
+
+    fn renew_system(&mut self, tables: u32, before: &LiveSettings) -> Result<Vec<String>, NodeError> {
+        let is_galera = self.view()?.is_galera();
+        let mut client = self.connect_for_long()?;
+        self.scratch_is_ours(&mut client)?;
+        at_rest::renew_system(&mut client, tables, before, is_galera).map_err(|error| self.error(&error))
     }
 
     fn sample_rebuild(&mut self) -> Result<RebuildSample, NodeError> {

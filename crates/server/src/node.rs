@@ -301,7 +301,21 @@ pub trait ReadNode: ReadMember {
     /// What it says of its data at rest.
     fn at_rest(&mut self) -> Result<AtRest, NodeError>;
     /// What the files of its data directory hold, and of what it keeps elsewhere, which takes as long as reading them.
-    fn files_at_rest(&mut self) -> Result<disk::DataDirectory, NodeError>;
+    fn files_at_rest(&mut self) -> Result<disk::DataDirectory, NodeError> {
+        let places = self.places_at_rest()?;
+        self.files_at_rest_in(&places)
+    }
+    /// Where these files lie, as the running server says.
+    fn places_at_rest(&mut self) -> Result<PlacesAtRest, NodeError>;
+    /// The same of a server that may be stopped by now.
+    fn files_at_rest_in(&mut self, places: &PlacesAtRest) -> Result<disk::DataDirectory, NodeError>;
+}
+
+/// Its data directory, and what it keeps elsewhere.
+#[derive(Debug, Clone, Default)]
+pub struct PlacesAtRest {
+    pub datadir: PathBuf,
+    pub places: Vec<disk::Place>,
 }
 
 /// Changes one node. Only a step's action is given this.
@@ -327,6 +341,9 @@ pub trait WriteNode: ReadNode + WriteMember {
     fn rebuild(&mut self, rebuild: &Rebuild) -> Result<Rebuilt, NodeError>;
     /// Freed undo pages are written over; settings are as `before` says then.
     fn renew_undo(&mut self, round: UndoRound, before: &LiveSettings) -> Result<(), NodeError>;
+    /// Freed pages of the system tablespace are written over by so many tables; settings are as `before` says then. Answers which tables of others
+    /// came there meanwhile, by the names of their files.
+    fn renew_system(&mut self, tables: u32, before: &LiveSettings) -> Result<Vec<String>, NodeError>;
     /// A table of sealion's own is made, rebuilt and dropped.
     fn sample_rebuild(&mut self) -> Result<RebuildSample, NodeError>;
     /// What an interrupted [`WriteNode::renew_undo`], or [`AtRestSetting::Flush`], has left.

@@ -505,6 +505,7 @@ fn round(
         ssl_ca_after: clients.then(|| draft.ssl_ca.clone()),
         rules,
         variables: vec![],
+        gate: None,
     };
     let step = builder.add(
         format!("{prefix}.{}", draft.name),

@@ -523,6 +523,7 @@ fn offer(
                 ca_after: Some(ca_after),
                 rules,
                 variables: vec![],
+                gate: None,
             },
         );
         let restart = vec![by_hand::words(&draft.stop), by_hand::words(&draft.start)];

@@ -13,6 +13,7 @@ mod plan;
 mod preflight;
 mod rotate;
 pub mod steps;
+pub mod stopped;
 
 pub(crate) use joiner::{JoinerKeys, of_joiner};
 pub(crate) use plan::plan;

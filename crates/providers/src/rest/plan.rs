@@ -16,6 +16,7 @@ use super::steps::data_keys::{FILENAME, KEY_FILE_BYTES_MAX};
 use super::steps::{
     BinaryLogsParams, DataKeysParams, EscrowParams, KeyGateParams, ProofParams, RebuildParams, SpacesParams,
 };
+use super::stopped::StoppedGate;
 use super::{AtRestOptions, estimate, rotate};
 use crate::by_hand;
 use crate::draft::{NodeDraft, PlannedEdit};
@@ -126,6 +127,7 @@ impl Draft {
         prefix: &str,
         edits: Vec<Edit>,
         variables: Vec<VariableChange>,
+        gate: Option<StoppedGate>,
         title: &str,
     ) -> Result<(), PlanError> {
         let PlannedEdit { edit, diff, needs } = self.node.edit(edits)?;
@@ -136,7 +138,7 @@ impl Draft {
         let id = format!("{prefix}.{name}");
         let offer = self.node.offer();
         let step = if let Some(letter) = self.letter {
-            let params = RoundParams { variables, ..RoundParams::as_it_is(edit, letter) };
+            let params = RoundParams { variables, gate, ..RoundParams::as_it_is(edit, letter) };
             builder.add(id, "round", title, vec![name], params)
         } else {
             let params = RestartParams {
@@ -147,6 +149,7 @@ impl Draft {
                 ca_after: None,
                 rules: None,
                 variables,
+                gate,
             };
             builder.add(id, "restart", title, vec![name], params)
         };
@@ -381,7 +384,15 @@ fn enable(
         let (edits, key) = draft.load_keys(world, &draft.key_dir.clone())?;
         let before = draft.node.view.variable(FILENAME).map(str::to_owned);
         let variables = vec![VariableChange::new(FILENAME, before.as_deref(), Some(&key))];
-        draft.restart(builder, "K2", edits, variables, "has the keys, and encrypts nothing yet")?;
+        let gate = StoppedGate { going: Going::All, forward: false, back: true };
+        draft.restart(
+            builder,
+            "K2",
+            edits,
+            variables,
+            Some(gate),
+            "has the keys, and encrypts nothing yet",
+        )?;
     }
     for draft in drafts.iter() {
         key_gate(builder, "K3", draft, false);
@@ -407,7 +418,7 @@ fn enable(
             (true, false) => "encrypts redo log and temporary files from here on",
             (false, _) => "encrypts binary logs and relay logs from here on",
         };
-        draft.restart(builder, "K4", edits, variables, what)?;
+        draft.restart(builder, "K4", edits, variables, None, what)?;
     }
     if tables {
         for draft in drafts.iter() {
@@ -465,7 +476,14 @@ fn disable(
         if tables {
             edits.push(draft.node.unset(TMP_DISK_TABLES));
         }
-        draft.restart(builder, "K2", edits, variables, "writes what it writes from here on in the clear")?;
+        draft.restart(
+            builder,
+            "K2",
+            edits,
+            variables,
+            None,
+            "writes what it writes from here on in the clear",
+        )?;
     }
     if logs {
         for draft in drafts.iter() {
@@ -494,6 +512,7 @@ fn disable(
             "K5",
             edits,
             variables,
+            Some(StoppedGate { going: Going::All, forward: true, back: false }),
             "runs without keys; the key file stays where it is",
         )?;
     }
@@ -606,6 +625,7 @@ pub(super) fn live_settings(draft: &Draft) -> LiveSettings {
     LiveSettings {
         dirty_pages_pct: of("innodb_max_dirty_pages_pct"),
         io_capacity: of("innodb_io_capacity"),
+        file_per_table: of("innodb_file_per_table"),
         io_capacity_max: of("innodb_io_capacity_max"),
         scrubs: of("innodb_immediate_scrub_data_uncompressed"),
     }

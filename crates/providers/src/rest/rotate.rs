@@ -19,6 +19,7 @@ use super::steps::data_keys::FILENAME;
 use super::steps::escrow_keys::{From, Takes};
 use super::steps::table_keys::Own;
 use super::steps::{DataKeysParams, EscrowParams, KeyGateParams, RebuildParams, TableKeysParams};
+use super::stopped::StoppedGate;
 use crate::edit::Edit;
 use crate::plan::{Builder, PlanError, refuse};
 use crate::variables::VariableChange;
@@ -62,7 +63,8 @@ pub(super) fn plan(
     }
     for draft in drafts.iter_mut() {
         let title = format!("reads key {} beside the ones of before", turn.number);
-        load(world, builder, "K4", draft, &turn.old, &turn.bridge, &title)?;
+        let gate = StoppedGate { going: Going::Only(turn.number), forward: false, back: true };
+        load(world, builder, "K4", draft, [&turn.old, &turn.bridge], gate, &title)?;
     }
     for draft in drafts.iter() {
         gate(builder, "K5g", draft, false, Going::Only(turn.number));
@@ -76,7 +78,9 @@ pub(super) fn plan(
     for draft in drafts.iter_mut() {
         in_the_clear(world, builder, draft, &turn)?;
         let title = "has new keys, and encrypts nothing but its tables yet";
-        load(world, builder, "K10", draft, &turn.bridge, &turn.next, title)?;
+        // Key 1 has other bytes in the one than in the other.
+        let swap = StoppedGate { going: Going::AllBut(turn.number), forward: true, back: true };
+        load(world, builder, "K10", draft, [&turn.bridge, &turn.next], swap, title)?;
         gate(builder, "K11", draft, false, Going::AllBut(turn.number));
         encrypted_again(world, builder, draft, &turn)?;
     }
@@ -239,14 +243,14 @@ fn load(
     builder: &mut Builder,
     prefix: &str,
     draft: &mut Draft,
-    before: &Set,
-    after: &Set,
+    [before, after]: [&Set; 2],
+    gate: StoppedGate,
     title: &str,
 ) -> Result<(), PlanError> {
     let was = draft.key_path_in(world, &before.dir, KEY_FILE)?;
     let (edits, key) = draft.load_keys(world, &after.dir)?;
     let variables = vec![VariableChange::new(FILENAME, Some(&was), Some(&key))];
-    draft.restart(builder, prefix, edits, variables, title)
+    draft.restart(builder, prefix, edits, variables, Some(gate), title)
 }
 
 fn gate(builder: &mut Builder, prefix: &str, draft: &Draft, keys_go_forward: bool, going: Going) {
@@ -344,7 +348,7 @@ fn in_the_clear(
     } else {
         "writes binary logs in the clear for a while"
     };
-    draft.restart(builder, "K8", edits, variables, what)?;
+    draft.restart(builder, "K8", edits, variables, None, what)?;
     if turn.logs {
         binary_logs(world, builder, "K8l", draft, true);
     }
@@ -362,7 +366,14 @@ fn encrypted_again(
         binary_logs(world, builder, "K11l", draft, false);
     }
     let (edits, variables) = at_start(draft, turn, true);
-    draft.restart(builder, "K12", edits, variables, "encrypts what it writes from here on, with new keys")?;
+    draft.restart(
+        builder,
+        "K12",
+        edits,
+        variables,
+        None,
+        "encrypts what it writes from here on, with new keys",
+    )?;
     if turn.tables {
         rebuild(builder, "K13r", draft, true, false);
         spaces(world, builder, "K13", draft, true)?;

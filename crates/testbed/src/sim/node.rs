@@ -11,9 +11,9 @@ use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
     Admits, Alive, AtRest, AtRestSetting, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting,
-    LiveSettings, Logins, NodeError, NodeSpec, NodeView, OfferAnswer, OwnGrants, ReadMember, ReadNode,
-    Rebuild, RebuildSample, Rebuilt, Sessions, Threads, TlsFiles, TlsOffer, TlsRules, UndoRound, WriteMember,
-    WriteNode, owner,
+    LiveSettings, Logins, NodeError, NodeSpec, NodeView, OfferAnswer, OwnGrants, PlacesAtRest, ReadMember,
+    ReadNode, Rebuild, RebuildSample, Rebuilt, Sessions, Threads, TlsFiles, TlsOffer, TlsRules, UndoRound,
+    WriteMember, WriteNode, owner,
 };
 
 use super::disk::SimHost;
@@ -445,7 +445,11 @@ impl ReadNode for SimNode {
         self.ask(|_| Err(NO_DATA.into()))
     }
 
-    fn files_at_rest(&mut self) -> Result<disk::DataDirectory, NodeError> {
+    fn places_at_rest(&mut self) -> Result<PlacesAtRest, NodeError> {
+        Err(self.host_error(NO_DATA.into()))
+    }
+
+    fn files_at_rest_in(&mut self, _: &PlacesAtRest) -> Result<disk::DataDirectory, NodeError> {
         Err(self.host_error(NO_DATA.into()))
     }
 }
@@ -570,6 +574,10 @@ impl WriteNode for SimNode {
 
     fn renew_undo(&mut self, _: UndoRound, _: &LiveSettings) -> Result<(), NodeError> {
         self.change("renew undo", |_| Err(NO_DATA.into()))
+    }
+
+    fn renew_system(&mut self, _: u32, _: &LiveSettings) -> Result<Vec<String>, NodeError> {
+        self.change("renew system", |_| Err(NO_DATA.into())).map(|()| vec![])
     }
 
     fn sample_rebuild(&mut self) -> Result<RebuildSample, NodeError> {

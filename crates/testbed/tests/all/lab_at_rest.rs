@@ -27,6 +27,8 @@ pub fn fill(lab: &RealLab, node: &str) {
     let rows =
         |count: u32| format!("SELECT seq, REPEAT(REVERSE('{backwards}'), 6) FROM mysql.seq_1_to_{count}");
     let columns = "(a INT PRIMARY KEY, b VARCHAR(250))";
+    let wide = (0..60).map(|number| format!("c{number} VARCHAR(255) CHARSET latin1"));
+    let wide = wide.collect::<Vec<_>>().join(", ");
     let mut session = lab.root(node);
     for sql in [
         "CREATE DATABASE rest".to_owned(),
@@ -50,6 +52,13 @@ pub fn fill(lab: &RealLab, node: &str) {
         // Nothing encrypts this one.
         "CREATE TABLE rest.fixed (a INT PRIMARY KEY, b CHAR(9)) ENGINE=Aria TRANSACTIONAL=0 ROW_FORMAT=FIXED"
             .to_owned(),
+        // Only a warning where tables are not held to strict rules, as servers of before did.
+        "SET SESSION innodb_strict_mode=OFF, SESSION sql_log_bin=0".to_owned(),
+        format!(
+            "CREATE TABLE rest.wide (a INT PRIMARY KEY, {wide}) ENGINE=InnoDB ROW_FORMAT=COMPACT ENCRYPTED=NO"
+        ),
+        format!("INSERT INTO rest.wide (a, c0) {}", rows(50)),
+        "SET SESSION sql_log_bin=1".to_owned(),
         // Their pages are free before anything encrypts them.
         format!("CREATE TABLE rest.freed {columns} ENGINE=InnoDB"),
         format!("INSERT INTO rest.freed {}", rows(4000)),
@@ -131,6 +140,11 @@ fn a_source_and_its_replica_are_encrypted_under_writers_decrypted_and_taken_back
     let path = lab.node_dir("n1").join("etc/my.cnf");
     let text = std::fs::read_to_string(&path).expect("readable");
     std::fs::write(&path, text.replacen("[mysqld]", "[mysqld]\nsql_mode=TRADITIONAL", 1)).expect("writable");
+    // From its next start on there is undo elsewhere: what was in ibdata1 before is freed there, and none comes to it again.
+    let path = lab.node_dir("n2").join("etc/my.cnf");
+    let text = std::fs::read_to_string(&path).expect("readable");
+    let with_undo = text.replacen("[mysqld]", "[mysqld]\ninnodb_undo_tablespaces=2", 1);
+    std::fs::write(&path, with_undo).expect("writable");
     let before = options(&lab);
     // The control: this is found where it is.
     for node in ["n1", "n2"] {
@@ -314,7 +328,7 @@ impl Kept {
 
 fn sums(lab: &RealLab) -> Vec<Option<String>> {
     let mut session = lab.sql("n1").expect("it answers");
-    let tables = ["plain", "refused", "parts", "texts", "aria", "freed"];
+    let tables = ["plain", "refused", "parts", "texts", "aria", "freed", "wide"];
     let sum = |table: &str| {
         let rows = session.query(&format!("CHECKSUM TABLE rest.{table}")).expect("there");
         rows.text(0, "Checksum").map(std::borrow::Cow::into_owned)

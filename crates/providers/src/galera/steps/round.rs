@@ -13,6 +13,7 @@ use crate::edit::{FileEdit, FileStand};
 use crate::files::sound;
 use crate::galera::{quorum, wait};
 use crate::proxies::{self, Kept};
+use crate::rest::stopped::{self, StoppedGate, contrary};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::tls_rules::{self, RulesChange};
 use crate::variables::{self, VariableChange};
@@ -50,6 +51,9 @@ pub struct RoundParams {
     /// What else a server that was restarted shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<VariableChange>,
+    /// Keys of data at rest that go with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<StoppedGate>,
 }
 
 impl RoundParams {
@@ -65,6 +69,7 @@ impl RoundParams {
             ssl_ca_after: None,
             rules: None,
             variables: vec![],
+            gate: None,
         }
     }
 
@@ -428,9 +433,15 @@ impl StepKind for Round {
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let round: RoundParams = params(step)?;
         let name = only_node(step)?;
-        crate::steps::write(world, &name, &round.edit, direction)?;
-        let node = world.node(&name)?;
-        let view = node.view();
+        let gate = round.gate.as_ref().filter(|gate| gate.holds(direction));
+        let is_written = round.edit.stand(world.node(&name)?).map_err(StepError)?.is_so(direction);
+        if gate.is_none() {
+            crate::steps::write(world, &name, &round.edit, direction)?;
+        } else if !is_written && matches!(world.node(&name)?.view(), Err(NodeError::Down { .. })) {
+            // Killed before its files were read: where they lie, the running server says.
+            started_again(world, &name, step, &round, contrary(direction))?;
+        }
+        let view = world.node(&name)?.view();
         match &view {
             Ok(_) | Err(NodeError::Down { .. }) => {}
             Err(NodeError::Silent { .. }) => stopped_though_silent(world, &name, &round)?,
@@ -442,7 +453,22 @@ impl StepKind for Round {
                 // Killed after the start, or before the stop: the process runs with what is wished already.
                 return back_in_service(world, &name, step);
             }
+            let places = match gate {
+                Some(_) => {
+                    stopped::may_stop(&name, &view)?;
+                    Some(world.node(&name)?.places_at_rest().map_err(fail)?)
+                }
+                None => None,
+            };
             drained_and_stopped(world, &name, step, &round, direction, &view)?;
+            if let Some((gate, places)) = gate.zip(places) {
+                if let Err(why) = stopped::pass(world, &name, gate, &places) {
+                    crate::steps::write(world, &name, &round.edit, contrary(direction))?;
+                    started_again(world, &name, step, &round, contrary(direction))?;
+                    return Err(why);
+                }
+                crate::steps::write(world, &name, &round.edit, direction)?;
+            }
         }
         started_again(world, &name, step, &round, direction)
     }

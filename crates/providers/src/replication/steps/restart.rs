@@ -10,6 +10,7 @@ use server::{NodeError, NodeView};
 use super::live_files::served_is_ours;
 use crate::drain::hook;
 use crate::edit::{FileEdit, FileStand};
+use crate::rest::stopped::{self, StoppedGate, contrary};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::threads;
 use crate::tls_rules::{self, RulesChange};
@@ -40,6 +41,9 @@ pub struct RestartParams {
     /// What else a server that was restarted shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<VariableChange>,
+    /// Keys of data at rest that go with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<StoppedGate>,
 }
 
 impl RestartParams {
@@ -109,17 +113,44 @@ impl StepKind for Restart {
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let wish: RestartParams = params(step)?;
         let name = only_node(step)?;
-        crate::steps::write(world, &name, &wish.edit, direction)?;
+        let gate = wish.gate.as_ref().filter(|gate| gate.holds(direction));
+        let is_written = wish.edit.stand(world.node(&name)?).map_err(StepError)?.is_so(direction);
+        if gate.is_none() {
+            crate::steps::write(world, &name, &wish.edit, direction)?;
+        } else if !is_written && matches!(world.node(&name)?.view(), Err(NodeError::Down { .. })) {
+            // Killed before its files were read: where they lie, the running server says.
+            start(world, &name)?;
+        }
         match world.node(&name)?.view() {
             Ok(view) if wish.differs(&view, direction).is_none() => {}
-            Ok(_) => {
+            Ok(view) => {
+                let places = match gate {
+                    Some(_) => {
+                        stopped::may_stop(&name, &view)?;
+                        Some(world.node(&name)?.places_at_rest().map_err(fail)?)
+                    }
+                    None => None,
+                };
                 hook(world, &name, step, true)?;
                 let told = quiet(world, &name)?;
                 world.say(&told);
                 world.notes.push(told);
                 threads::note(world, &name)?;
                 world.node(&name)?.stop().map_err(fail)?;
+                let passed = match gate.zip(places) {
+                    Some((gate, places)) => stopped::pass(world, &name, gate, &places),
+                    None => Ok(()),
+                };
+                if gate.is_some() {
+                    let to = if passed.is_ok() { direction } else { contrary(direction) };
+                    crate::steps::write(world, &name, &wish.edit, to)?;
+                }
                 start(world, &name)?;
+                if passed.is_err() {
+                    threads::start_again(world, &name)?;
+                    hook(world, &name, step, false)?;
+                    return passed;
+                }
             }
             Err(NodeError::Down { .. }) => start(world, &name)?,
             Err(error) => return Err(fail(error)),

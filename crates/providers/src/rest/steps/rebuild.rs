@@ -22,6 +22,9 @@ pub const REBUILD: RebuildStep = RebuildStep;
 /// Undo pages are asked for so often, twice as many each time.
 const UNDO_ROUNDS: u32 = 6;
 const TRANSACTIONS_MIN: u32 = 2;
+/// From this round on pages of the system tablespace are reached in the other way as well.
+const SYSTEM_FROM: u32 = 3;
+const SYSTEM_TABLES_MIN: u32 = 8;
 /// Small tables are done many at a time: each part is a record of the journal.
 const PART_MS: u64 = 3_000;
 /// A table that others hold is asked for again after so long, so often.
@@ -139,10 +142,14 @@ fn work(seen: &DataDirectory, said: &AtRest, encrypt: bool) -> Work {
 
 /// Undo pages that are not as wished, in bytes, with the files that they are in.
 fn undo(seen: &DataDirectory, encrypt: bool) -> (u64, Vec<String>) {
+    undo_in(seen, encrypt, &[Kind::System, Kind::Undo])
+}
+
+fn undo_in(seen: &DataDirectory, encrypt: bool, kinds: &[Kind]) -> (u64, Vec<String>) {
     let mut bytes = 0;
     let mut paths = Vec::new();
     for one in &seen.artefacts {
-        if matches!(one.kind, Kind::System | Kind::Undo) && wrong(one, encrypt) > 0 {
+        if kinds.contains(&one.kind) && wrong(one, encrypt) > 0 {
             let page = if let disk::Unit::Page { bytes } = one.unit { bytes as u64 } else { 0 };
             bytes += wrong(one, encrypt) * page;
             paths.push(one.path.clone());
@@ -162,7 +169,9 @@ pub(super) fn rebuild(world: &mut World<'_>, name: &NodeName, rebuild: &Rebuild)
     world.say(&format!("{name}: {}", rebuild.statement()));
     let mut tries = 0;
     loop {
-        let Rebuilt::Held { by } = world.node(name)?.rebuild(rebuild).map_err(fail)? else { return Ok(()) };
+        let said = world.node(name)?.rebuild(rebuild);
+        let said = said.map_err(|error| fail(format!("{}: {error}", rebuild.statement())))?;
+        let Rebuilt::Held { by } = said else { return Ok(()) };
         tries += 1;
         let by = if by.is_empty() {
             "a session that has read it and is not at its end".to_owned()
@@ -216,6 +225,34 @@ impl RebuildStep {
             }
         }
         Ok(Some(next.table().to_string()))
+    }
+}
+
+impl RebuildStep {
+    /// Freed pages of the system tablespace that no undo comes to.
+    fn renew_system(
+        world: &mut World<'_>,
+        wish: &RebuildParams,
+        name: &NodeName,
+        round: u32,
+    ) -> Result<(), StepError> {
+        let tables = SYSTEM_TABLES_MIN << round.min(UNDO_ROUNDS);
+        world.say(&format!(
+            "{name}: freed pages in the system tablespace are written over by {tables} tables that are made there and dropped, round {} \
+             (innodb_file_per_table is OFF while they are made)",
+            round + 1
+        ));
+        let strangers = world.node(name)?.renew_system(tables, &wish.settings).map_err(fail)?;
+        if strangers.is_empty() {
+            return Ok(());
+        }
+        let said = world.node(name)?.at_rest().map_err(fail)?;
+        let by_stem = said.by_file_stem();
+        // They came there because of us.
+        for table in strangers.iter().filter_map(|stem| by_stem.get(stem.as_str())) {
+            rebuild(world, name, &Rebuild::InPlace(table.name.clone()))?;
+        }
+        Ok(())
     }
 }
 
@@ -345,6 +382,19 @@ impl RebuildStep {
                 let (bytes, paths) = undo(&seen, encrypt);
                 if bytes == 0 || round >= UNDO_ROUNDS {
                     return settled(world, wish, name);
+                }
+                let elsewhere = world.node(name)?.view().map_err(fail)?;
+                let elsewhere =
+                    elsewhere.variable("innodb_undo_tablespaces").is_some_and(|count| count != "0");
+                let in_system = undo_in(&seen, encrypt, &[Kind::System]).0;
+                if in_system > 0
+                    && (elsewhere || round >= SYSTEM_FROM)
+                    && wish.settings.file_per_table.is_some()
+                {
+                    Self::renew_system(world, wish, name, round)?;
+                }
+                if in_system == bytes && elsewhere {
+                    return Ok(Some(Mark::Undo(round + 1)));
                 }
                 world.say(&format!(
                     "{name}: freed undo pages in {} are written over, round {}",

@@ -6,9 +6,11 @@
 //! Sequences and the tables behind a full-text index have key 1, whatever their table says: only InnoDB's threads write these anew.
 
 use change::{Acted, Direction, StepCheck, StepError};
+use disk::{DataDirectory, Kind};
 use model::text::counted;
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
+use server::at_rest::{file_stem, is_of_full_text};
 use server::{AtRest, KeyWish, OwnChoice, Rebuild, TableName};
 
 use crate::steps::{StepKind, fail, only_node, params};
@@ -78,6 +80,17 @@ fn named(left: &[Rebuild]) -> String {
     names.join(", ")
 }
 
+/// Encrypted tablespaces that belong to no table.
+fn of_no_table(files: &DataDirectory, said: &AtRest) -> Vec<String> {
+    let by_stem = said.by_file_stem();
+    let is_own = |path: &str| match file_stem(path) {
+        Some(stem) => by_stem.contains_key(stem.as_str()),
+        None => path.rsplit('/').next().is_some_and(is_of_full_text),
+    };
+    let files = files.artefacts.iter().filter(|one| one.kind == Kind::Table && one.tally.encrypted > 0);
+    files.filter(|one| !is_own(&one.path)).map(|one| one.path.clone()).collect()
+}
+
 fn seen(world: &mut World<'_>, name: &NodeName) -> Result<AtRest, StepError> {
     world.node(name)?.at_rest().map_err(fail)
 }
@@ -143,6 +156,18 @@ impl StepKind for TableKeys {
                 counted(left.len(), "table is", "tables are"),
                 named(&left)
             )));
+        }
+        if wish.holds(direction) {
+            let files = world.node(&name)?.files_at_rest().map_err(fail)?;
+            let orphans = of_no_table(&files, &now);
+            if let Some(first) = orphans.first() {
+                return Err(fail(format!(
+                    "{name}: {} of no table that the server lists, and encrypted: {first}\n  why:  nothing writes such a file anew, and it needs keys that \
+                     are to go\n  next: move {} away from the data directory, or import it; then sealion resume",
+                    counted(orphans.len(), "file is", "files are"),
+                    if orphans.len() == 1 { "it" } else { "them" }
+                )));
+            }
         }
         let is_held = |table: &&server::Table| table.own_key_id == Some(wish.key_id);
         let held = now.tables.iter().filter(is_held).count();
