@@ -159,6 +159,8 @@ pub struct Recent {
     pub(crate) wish: Option<Change>,
     /// What a look at the files of a node has left to write anew: reading them all takes long.
     pub(crate) at_rest: Option<(NodeName, Vec<Rebuild>)>,
+    /// Freed pages of this server were written over since this process began.
+    pub(crate) renewed: Option<NodeName>,
     /// The copy of the escrow that was opened last: a guess at its passphrase is made slow, and a thousand servers get the same keys.
     pub(crate) opened: Option<(String, Rc<KeySet>)>,
     /// The place of the node that was asked for last.

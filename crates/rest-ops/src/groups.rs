@@ -46,6 +46,17 @@ pub fn opened_by(needs: &Needs, keys: &Keys) -> Tried {
     all
 }
 
+/// Which files these keys open, where that can be tried.
+pub fn paths_opened_by(needs: &Needs, keys: &Keys) -> Vec<String> {
+    let mut paths = Vec::new();
+    each(needs, &mut |one| {
+        if matches!((one.fit)(keys), Fit::Opens(_)) {
+            paths.push(one.path.to_owned());
+        }
+    });
+    paths
+}
+
 /// A file that needs a key.
 struct Needy<'a> {
     name: String,

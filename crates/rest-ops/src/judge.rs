@@ -6,7 +6,7 @@ use disk::{Family, Needs};
 use report::shape::{DiagnoseKeyRow, DiagnoseProblemRow};
 
 use crate::attempt::{self, Algorithm, Fit, SYSTEM_KEY};
-use crate::groups::{self, EXAMPLES_MAX, Group, opened_by};
+use crate::groups::{self, EXAMPLES_MAX, Group, opened_by, paths_opened_by};
 use crate::log::{LogKind, LogSign};
 use crate::material::{Keys, NoKeys};
 
@@ -126,6 +126,9 @@ struct Remedy<'a> {
     has_encrypted: bool,
     key_file: Option<&'a Path>,
     has_copies: bool,
+    /// Where no copy opens all: those that open some, with which.
+    parts: Vec<(&'a str, Vec<String>)>,
+    files_tried: u64,
 }
 
 impl<'a> Remedy<'a> {
@@ -137,7 +140,11 @@ impl<'a> Remedy<'a> {
             [(name, tried)] if tried.is_untold() => Some(*name),
             _ => None,
         };
+        let opens = |copy: &'a CopyLook| (copy.name.as_str(), paths_opened_by(seen.needs, &copy.keys));
+        let parts = seen.copies.iter().filter(|_| fitting.is_none()).map(opens);
         Self {
+            parts: parts.filter(|(_, files)| !files.is_empty()).collect(),
+            files_tried: tried.iter().map(|(_, tried)| tried.tried).max().unwrap_or(0),
             node: seen.node,
             copy: fitting.or(only),
             is_tried: fitting.is_some(),
@@ -156,8 +163,24 @@ impl<'a> Remedy<'a> {
             Some(copy) => format!(
                 "nothing of the files is lost; whether the keys in the copy {copy} are theirs cannot be tried on them, and it is the only one in the escrow"
             ),
+            None if !self.parts.is_empty() => format!(
+                "nothing of the files is lost; {}; rows of files that none opens are lost if no copy of their keys exists",
+                self.parts_in_words()
+            ),
             None => "nothing of the files is lost; their rows cannot be read until the right keys are found, and are lost if no copy of these exists".into(),
         }
+    }
+
+    fn parts_in_words(&self) -> String {
+        let words = |(name, files): &(&str, Vec<String>)| {
+            format!(
+                "the copy {name} opens {} of {} files ({})",
+                files.len(),
+                self.files_tried,
+                some_of(files)
+            )
+        };
+        self.parts.iter().map(words).collect::<Vec<_>>().join(", ")
     }
 
     fn next(&self) -> String {
@@ -165,6 +188,14 @@ impl<'a> Remedy<'a> {
             (Some(copy), Some(node)) => format!("sealion keys restore {node} --entry {copy}"),
             (Some(copy), None) => {
                 format!("sealion keys restore NODE --entry {copy}, with the node's name in the inventory")
+            }
+            (None, _) if !self.parts.is_empty() => {
+                let first = self.parts.first().map_or("", |(name, _)| name);
+                format!(
+                    "no copy in the escrow opens all of these files; {}. Keep each of them: start a server on a copy of the data directory with the \
+                     keys of one ({first}), dump the tables that it opens, and so on",
+                    self.parts_in_words()
+                )
             }
             (None, _) => {
                 let place = self.key_file.map_or("the key file".into(), |path| path.display().to_string());

@@ -610,7 +610,13 @@ pub(super) fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encryp
         "rebuild",
         title,
         vec![name.clone()],
-        RebuildParams { encrypt, chosen, goes_forward: true, settings: live_settings(draft) },
+        RebuildParams {
+            encrypt,
+            chosen,
+            goes_forward: true,
+            settings: live_settings(draft),
+            is_strict: false,
+        },
     );
     step.sql = statements;
     step.sql.push("-- ALTER TABLE ... FORCE of each table that sealion status rest names, ALTER TABLE ... ENGINE=Aria of each Aria table".into());
@@ -636,7 +642,7 @@ pub(super) fn rebuild_on_the_way_back(builder: &mut Builder, prefix: &str, draft
     let name = draft.node.name.clone();
     let title = format!("only in an undo: {name} writes anew what its threads leave");
     let settings = live_settings(draft);
-    let params = RebuildParams { encrypt, chosen: vec![], goes_forward: false, settings };
+    let params = RebuildParams { encrypt, chosen: vec![], goes_forward: false, settings, is_strict: false };
     builder.add(format!("{prefix}.{name}"), "rebuild", title, vec![name], params);
 }
 

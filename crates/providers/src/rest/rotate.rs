@@ -299,7 +299,7 @@ fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool, go
     let when = if goes_forward { "" } else { "only in an undo: " };
     let title = format!("{when}{name} writes anew what its threads leave: freed pages, undo, Aria tables");
     let settings = super::plan::live_settings(draft);
-    let params = RebuildParams { encrypt, chosen: vec![], goes_forward, settings };
+    let params = RebuildParams { encrypt, chosen: vec![], goes_forward, settings, is_strict: !encrypt };
     builder.add(format!("{prefix}.{name}"), "rebuild", title, vec![name], params);
 }
 

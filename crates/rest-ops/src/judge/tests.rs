@@ -158,6 +158,27 @@ fn a_copy_helps_only_if_its_keys_open_the_data() {
 }
 
 #[test]
+fn a_copy_that_opens_a_part_is_named_with_it() {
+    let mut needs = needs(Family::MariaDb, vec![mariadb_table("d/t1.ibd", 1), mariadb_table("d/t2.ibd", 2)]);
+    // Whatever keys are tried, this one is of others.
+    needs.spaces[1].ciphertexts.iter_mut().for_each(|one| one.start.reverse());
+    let keys = Err(NoKeys::Empty);
+    let copies = [
+        copy("c-1", &format!("1;{KEY_1}\n2;{}", "cd".repeat(32)), [false, false]),
+        copy("c-2", &format!("1;{}", "ab".repeat(32)), [false, false]),
+    ];
+    let found = judge(&Seen { copies: &copies, ..seen(&needs, Some(&keys)) });
+    let problem = &found.problems[0];
+    assert!(problem.next.contains("no copy in the escrow opens all"), "{}", problem.next);
+    assert!(
+        problem.next.contains("c-1 opens 1 of 2 files (d/t1.ibd)") && !problem.next.contains("c-2"),
+        "{}",
+        problem.next
+    );
+    assert!(problem.lost.contains("c-1 opens 1 of 2"), "{}", problem.lost);
+}
+
+#[test]
 fn options_and_algorithm_are_named_where_keys_are_right() {
     let needs = maria();
     let keys = Ok(right());

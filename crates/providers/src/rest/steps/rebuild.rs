@@ -44,6 +44,9 @@ pub struct RebuildParams {
     /// As the server was set.
     #[serde(default)]
     pub settings: LiveSettings,
+    /// It is not done while freed pages are otherwise: what comes behind it cannot be done then, and the server would wait in the clear.
+    #[serde(default)]
+    pub is_strict: bool,
 }
 
 impl RebuildParams {
@@ -320,6 +323,13 @@ impl StepKind for RebuildStep {
                 names.join(", ")
             )));
         }
+        if wish.is_strict && direction == Direction::Forward && bytes > 0 {
+            return Err(fail(format!(
+                "{name}: {bytes} bytes of freed pages in {} are still not as wished\n  why:  they were not written over in {UNDO_ROUNDS} rounds\n  \
+                 next: sealion resume tries it again; or sealion undo",
+                paths.join(", ")
+            )));
+        }
         let mut note = format!("the files of its tables are {}", if encrypt { "encrypted" } else { "plain" });
         if bytes > 0 {
             note += &format!("; {} bytes of freed undo pages in {} are not", bytes, paths.join(", "));
@@ -376,7 +386,10 @@ impl RebuildStep {
                 Some(table) => Mark::Table(table),
                 None => Mark::Undo(0),
             },
+            // Whoever resumes wants them tried again.
+            Mark::Undo(UNDO_ROUNDS..) if world.recent.renewed.as_ref() != Some(name) => Mark::Undo(0),
             Mark::Undo(round) => {
+                world.recent.renewed = Some(name.clone());
                 world.recent.at_rest = None;
                 let seen = world.node(name)?.files_at_rest().map_err(fail)?;
                 let (bytes, paths) = undo(&seen, encrypt);
