@@ -27,8 +27,6 @@ pub fn fill(lab: &RealLab, node: &str) {
     let rows =
         |count: u32| format!("SELECT seq, REPEAT(REVERSE('{backwards}'), 6) FROM mysql.seq_1_to_{count}");
     let columns = "(a INT PRIMARY KEY, b VARCHAR(250))";
-    let wide = (0..60).map(|number| format!("c{number} VARCHAR(255) CHARSET latin1"));
-    let wide = wide.collect::<Vec<_>>().join(", ");
     let mut session = lab.root(node);
     for sql in [
         "CREATE DATABASE rest".to_owned(),
@@ -52,13 +50,6 @@ pub fn fill(lab: &RealLab, node: &str) {
         // Nothing encrypts this one.
         "CREATE TABLE rest.fixed (a INT PRIMARY KEY, b CHAR(9)) ENGINE=Aria TRANSACTIONAL=0 ROW_FORMAT=FIXED"
             .to_owned(),
-        // Only a warning where tables are not held to strict rules, as servers of before did.
-        "SET SESSION innodb_strict_mode=OFF, SESSION sql_log_bin=0".to_owned(),
-        format!(
-            "CREATE TABLE rest.wide (a INT PRIMARY KEY, {wide}) ENGINE=InnoDB ROW_FORMAT=COMPACT ENCRYPTED=NO"
-        ),
-        format!("INSERT INTO rest.wide (a, c0) {}", rows(50)),
-        "SET SESSION sql_log_bin=1".to_owned(),
         // Their pages are free before anything encrypts them.
         format!("CREATE TABLE rest.freed {columns} ENGINE=InnoDB"),
         format!("INSERT INTO rest.freed {}", rows(4000)),
@@ -72,6 +63,24 @@ pub fn fill(lab: &RealLab, node: &str) {
 }
 
 /// Files of a node in which the canary can be read, below its data directory.
+/// A table that was only a warning where tables are not held to strict rules, as servers of before did. A cluster of Galera would fall apart over
+/// it, and a replica stop.
+pub fn fill_wide(lab: &RealLab, node: &str) {
+    let columns: Vec<String> =
+        (0..60).map(|number| format!("c{number} VARCHAR(255) CHARSET latin1")).collect();
+    let mut session = lab.root(node);
+    for sql in [
+        "SET SESSION innodb_strict_mode=OFF, SESSION sql_log_bin=0".to_owned(),
+        format!(
+            "CREATE TABLE rest.wide (a INT PRIMARY KEY, {}) ENGINE=InnoDB ROW_FORMAT=COMPACT ENCRYPTED=NO",
+            columns.join(", ")
+        ),
+        "INSERT INTO rest.wide (a, c0) SELECT a, b FROM rest.plain LIMIT 50".to_owned(),
+    ] {
+        session.execute(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+}
+
 pub fn readable(lab: &RealLab, node: &str) -> Vec<String> {
     let data = lab.node_dir(node).join("data");
     let has_it = |path: PathBuf| {
@@ -128,6 +137,7 @@ fn a_source_and_its_replica_are_encrypted_under_writers_decrypted_and_taken_back
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::REPLICAS);
     fill(&lab, "n1");
+    fill_wide(&lab, "n1");
     // A cluster of Galera refuses it.
     lab.root("n1").execute("CREATE SEQUENCE rest.numbers ENGINE=Aria").expect("it is made");
     let caught_up = wait_for(SETTLED, || {
@@ -282,6 +292,7 @@ impl Kept {
     fn up() -> Self {
         let lab = RealLab::up(LabSpec { words: &["replicas", "--nodes", "1"], nodes: 1 });
         fill(&lab, "n1");
+        fill_wide(&lab, "n1");
         let (options, sums) = (options(&lab), sums(&lab));
         Self { lab, options, sums }
     }

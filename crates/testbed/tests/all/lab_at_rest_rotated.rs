@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use testbed::real::{LabSpec, RealLab, RealWriters, is_deep, is_wished, lab_slot, wait_for};
 
-use crate::lab_at_rest::{change, fill, options, readable, unexplained};
+use crate::lab_at_rest::{change, fill, fill_wide, options, readable, unexplained};
 
 const ROTATE: [&str; 3] = ["rotate", "tables,logs", "--purge-binary-logs"];
 const SETTLED: Duration = Duration::from_secs(60);
@@ -107,6 +107,7 @@ fn sums(lab: &RealLab, node: &str) -> Vec<Option<String>> {
 
 fn fill_more(lab: &RealLab) {
     fill(lab, "n1");
+    fill_wide(lab, "n1");
     let mut session = lab.root("n1");
     for sql in [
         "CREATE TABLE rest.own (a INT PRIMARY KEY, b VARCHAR(250)) ENGINE=InnoDB",
