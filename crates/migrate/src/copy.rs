@@ -41,14 +41,14 @@ fn position(client: &mut Client) -> Result<(String, String), NetError> {
     Ok((of("Binlog_snapshot_file"), of("Binlog_snapshot_position")))
 }
 
-/// Sessions that see the same. Where the source is too busy for several, one.
+/// Sessions that see the same. Where a server is too busy for several, one.
 ///
 /// # Errors
-/// The source cannot be asked, or does not report its position.
-pub fn snapshot(ends: &Ends, sessions: usize) -> Result<Snapshot, String> {
+/// It cannot be asked, or does not report its position.
+pub fn snapshot(ends: &Ends, end: End, sessions: usize) -> Result<Snapshot, String> {
     let said = |error: NetError| error.in_one_line();
     let mut clients = (0..sessions.max(1))
-        .map(|_| ends.session(End::Source))
+        .map(|_| ends.session(end))
         .collect::<Result<Vec<_>, _>>()
         .map_err(said)?;
     for _ in 0..SNAPSHOT_TRIES {
@@ -67,17 +67,17 @@ pub fn snapshot(ends: &Ends, sessions: usize) -> Result<Snapshot, String> {
 fn with_gtid(mut sessions: Vec<Client>, file: &str, at: &str) -> Result<Snapshot, String> {
     if file.is_empty() {
         return Err(
-            "the source does not report the position of a snapshot (Binlog_snapshot_file is empty)".into()
+            "it does not report the position of a snapshot (Binlog_snapshot_file is empty)".into()
         );
     }
-    let at: u64 = at.parse().map_err(|_| format!("the source's position is \"{at}\""))?;
+    let at: u64 = at.parse().map_err(|_| format!("its position is \"{at}\""))?;
     let Some(first) = sessions.first_mut() else { return Err("no session".into()) };
     let rows = first
         .query(&format!("SELECT BINLOG_GTID_POS({}, {at})", net::sql_text::text(file)))
         .map_err(|error| error.in_one_line())?;
     // Empty: nothing was written since the binary log began, which is a position too.
     let gtid = rows.scalar().map(std::borrow::Cow::into_owned);
-    let gtid = gtid.ok_or_else(|| format!("the source knows no GTID of {file}:{at}"))?;
+    let gtid = gtid.ok_or_else(|| format!("it knows no GTID of {file}:{at}"))?;
     Ok(Snapshot { sessions, gtid })
 }
 
