@@ -337,7 +337,10 @@ pub fn known(dir: &Path) -> Result<Known, OpsError> {
             *place = (how, note);
         }
     }
-    let is_open_on_target = steps.iter().zip(&plan.steps).any(|((how, _), step)| step.kind == migrate::kinds::OPEN && *how == "done");
+    let is_open_on_target = steps
+        .iter()
+        .zip(&plan.steps)
+        .any(|((how, _), step)| step.kind == migrate::kinds::OPEN && *how == "done");
     let stage = match last {
         Some(Record::Closed { direction: Direction::Forward }) => Stage::Migrated,
         Some(Record::Closed { direction: Direction::Back }) => Stage::RolledBack,

@@ -89,15 +89,16 @@ fn of_rows(
     }
     let readable = |bytes: Option<&[u8]>| match bytes.map(std::str::from_utf8) {
         Some(Ok(text)) if !text.chars().any(char::is_control) => text.chars().take(KEY_CHARS).collect(),
-        _ => format!("0x{}", model::hex(bytes.unwrap_or_default())).chars().take(KEY_CHARS).collect::<String>(),
+        _ => {
+            format!("0x{}", model::hex(bytes.unwrap_or_default())).chars().take(KEY_CHARS).collect::<String>()
+        }
     };
     Ok(rows
         .iter()
         .map(|row| {
             let cells = key_of(table).zip(1..);
-            let key: Vec<String> = cells
-                .map(|(column, at)| format!("{}={}", column.name, readable(row.bytes_at(at))))
-                .collect();
+            let key: Vec<String> =
+                cells.map(|(column, at)| format!("{}={}", column.name, readable(row.bytes_at(at)))).collect();
             (key.join(" "), row.at(0).unwrap_or_default().into_owned())
         })
         .collect())
@@ -118,8 +119,7 @@ pub fn differing(
     }
     let (here, there) = (of_parts(leader, table)?, of_parts(follower, table)?);
     let all: BTreeSet<&String> = here.keys().chain(there.keys()).collect();
-    let differ: Vec<&String> =
-        all.into_iter().filter(|part| here.get(*part) != there.get(*part)).collect();
+    let differ: Vec<&String> = all.into_iter().filter(|part| here.get(*part) != there.get(*part)).collect();
     let read = differ.get(..differ.len().min(PARTS_READ)).unwrap_or_default();
     let (here, there) = (of_rows(leader, table, read)?, of_rows(follower, table, read)?);
     let [leader, follower] = ends;

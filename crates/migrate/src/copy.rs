@@ -47,10 +47,8 @@ fn position(client: &mut Client) -> Result<(String, String), NetError> {
 /// It cannot be asked, or does not report its position.
 pub fn snapshot(ends: &Ends, end: End, sessions: usize) -> Result<Snapshot, String> {
     let said = |error: NetError| error.in_one_line();
-    let mut clients = (0..sessions.max(1))
-        .map(|_| ends.session(end))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(said)?;
+    let mut clients =
+        (0..sessions.max(1)).map(|_| ends.session(end)).collect::<Result<Vec<_>, _>>().map_err(said)?;
     for _ in 0..SNAPSHOT_TRIES {
         let all = clients.iter_mut().map(position).collect::<Result<Vec<_>, _>>().map_err(said)?;
         let Some((file, at)) = all.first().cloned() else { break };
@@ -66,9 +64,7 @@ pub fn snapshot(ends: &Ends, end: End, sessions: usize) -> Result<Snapshot, Stri
 
 fn with_gtid(mut sessions: Vec<Client>, file: &str, at: &str) -> Result<Snapshot, String> {
     if file.is_empty() {
-        return Err(
-            "it does not report the position of a snapshot (Binlog_snapshot_file is empty)".into()
-        );
+        return Err("it does not report the position of a snapshot (Binlog_snapshot_file is empty)".into());
     }
     let at: u64 = at.parse().map_err(|_| format!("its position is \"{at}\""))?;
     let Some(first) = sessions.first_mut() else { return Err("no session".into()) };

@@ -163,8 +163,11 @@ impl Flow<'_> {
             ("Replicate_Wild_Do_Table", &filter),
         ];
         Ok(wanted.iter().find(|(column, value)| of(column) != *value).map(|(column, _)| {
-            let said =
-                if errors.trim().is_empty() { "without an error; its error log may say why" } else { errors.trim() };
+            let said = if errors.trim().is_empty() {
+                "without an error; its error log may say why"
+            } else {
+                errors.trim()
+            };
             NotFollowing {
                 why: format!("{column} is \"{}\", {said}", of(column)),
                 has_error: !errors.trim().is_empty(),
@@ -238,11 +241,13 @@ impl Flow<'_> {
                 .collect();
             let lasts_too_long = began.elapsed() > Duration::from_secs(CATCH_UP_S);
             // It ends by itself only behind that transaction, which it has not reached.
-            let has_ended =
-                of("Slave_SQL_Running") == "No" && !self.has_reached(&mut follower, gtid, 0)?;
+            let has_ended = of("Slave_SQL_Running") == "No" && !self.has_reached(&mut follower, gtid, 0)?;
             if !errors.is_empty() || lasts_too_long || has_ended {
                 let why = if errors.is_empty() {
-                    format!("Slave_SQL_Running is {}, without an error; its error log may say why", of("Slave_SQL_Running"))
+                    format!(
+                        "Slave_SQL_Running is {}, without an error; its error log may say why",
+                        of("Slave_SQL_Running")
+                    )
                 } else {
                     errors.join("; ")
                 };

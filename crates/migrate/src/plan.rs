@@ -75,7 +75,10 @@ fn impact(ends: &Ends, from: &Server, to: &Server, writers: &[String]) -> Vec<St
         return all;
     }
     all.push("applications write to the source until M5; from M5 to M7 to neither".into());
-    all.push("after M7 the source follows the target, so that a rollback keeps what the target took, until M8".into());
+    all.push(
+        "after M7 the source follows the target, so that a rollback keeps what the target took, until M8"
+            .into(),
+    );
     if from.capabilities.version < to.capabilities.version {
         all.push(format!(
             "on that way back a newer server is followed by an older one: rows pass, but a statement that only {} knows (CREATE, ALTER) \
@@ -178,17 +181,15 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
                 "let the source follow the target, {}:{}, over TLS, with verification of its certificate",
                 login.host, login.port
             );
-            let sql = vec![
-                "SET GLOBAL gtid_slave_pos = …".into(),
-                change_master(login),
-                "START SLAVE".into(),
-            ];
+            let sql =
+                vec!["SET GLOBAL gtid_slave_pos = …".into(), change_master(login), "START SLAVE".into()];
             let mut reverse = step("M6", REVERSE, title, sql);
             reverse.params = json!({ HAD_FOLLOWED: from.variable("gtid_slave_pos") });
             let sql = vec!["STOP SLAVE".into(), "RESET SLAVE ALL".into()];
             let title = "end the source's replication from the target; the source stays as it is, read-only";
             let mut end = step("M8", END, title.into(), sql);
-            end.nature.irreversible = Some("from then on the source gets nothing of what the target takes".into());
+            end.nature.irreversible =
+                Some("from then on the source gets nothing of what the target takes".into());
             steps.extend([reverse, open, end]);
         }
     }

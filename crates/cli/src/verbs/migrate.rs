@@ -65,7 +65,12 @@ pub struct RouteArgs {
     ///
     /// Option file of the account that the source replicates with after the cutover, so that a rollback loses nothing: host and port
     /// of the target as the source reaches it, user, password, and ssl-ca as a file on the source's machine.
-    #[arg(long, value_name = "FILE", required_unless_present = "no_way_back", conflicts_with = "no_way_back")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "no_way_back",
+        conflicts_with = "no_way_back"
+    )]
     pub back_as: Option<PathBuf>,
     /// Nothing brings back what the target takes after the cutover
     #[arg(long)]
@@ -244,10 +249,14 @@ fn print_status(global: &Global, known: &Known, option: &str) {
     }
     let how = match stage {
         Stage::Open => {
-            format!("not finished: sealion migrate resume{option} or cutover{option}, or sealion migrate rollback{option}")
+            format!(
+                "not finished: sealion migrate resume{option} or cutover{option}, or sealion migrate rollback{option}"
+            )
         }
         Stage::CutOver => {
-            format!("the target takes the writes, and the source follows it: sealion migrate finish{option}, or rollback{option}")
+            format!(
+                "the target takes the writes, and the source follows it: sealion migrate finish{option}, or rollback{option}"
+            )
         }
         Stage::Migrated => "migrated: the target takes the writes".to_owned(),
         Stage::RolledBack => "rolled back: nothing of it is on the target".to_owned(),

@@ -52,9 +52,8 @@ pub(super) fn at_one_transaction(flow: &Flow<'_>) -> Result<String, StepError> {
 }
 
 fn stopped(flow: &Flow<'_>, follower: &mut Client) -> Result<String, StepError> {
-    let mut snapshot = copy::snapshot(flow.ends, flow.from, 1).map_err(|why| {
-        fail(&format!("there is no consistent snapshot of the {}", flow.from), why, RESUME)
-    })?;
+    let mut snapshot = copy::snapshot(flow.ends, flow.from, 1)
+        .map_err(|why| fail(&format!("there is no consistent snapshot of the {}", flow.from), why, RESUME))?;
     let Some(leader) = snapshot.sessions.first_mut() else { return Err(StepError("no session".into())) };
     follower
         .execute(&format!("START SLAVE UNTIL MASTER_GTID_POS = {}", text(&snapshot.gtid)))
@@ -101,6 +100,9 @@ fn tables(
     Err(fail(
         "source and target differ",
         format!("at {at}: {}", differ.join("; ")),
-        &format!("find out who wrote to the {}, and sealion migrate rollback; or put it right there, and sealion migrate resume", flow.to),
+        &format!(
+            "find out who wrote to the {}, and sealion migrate rollback; or put it right there, and sealion migrate resume",
+            flow.to
+        ),
     ))
 }

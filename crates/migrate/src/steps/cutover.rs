@@ -66,9 +66,7 @@ impl Migration<'_> {
             ));
         };
         source.execute("STOP SLAVE").map_err(asked(back.to))?;
-        source
-            .execute(&format!("SET GLOBAL gtid_slave_pos = {}", text(&begins)))
-            .map_err(asked(back.to))?;
+        source.execute(&format!("SET GLOBAL gtid_slave_pos = {}", text(&begins))).map_err(asked(back.to))?;
         back.begin()
     }
 

@@ -73,15 +73,7 @@ impl<'m> Migration<'m> {
         let reverse = plan.steps.iter().find(|step| step.kind == plan::REVERSE);
         let had_followed = reverse.and_then(|step| step.params.get(plan::HAD_FOLLOWED)?.as_str());
         let had_followed = had_followed.unwrap_or_default().to_owned();
-        Self {
-            ends,
-            plan_id: plan.id.clone(),
-            was_read_only,
-            had_followed,
-            tell,
-            window: None,
-            closed: None,
-        }
+        Self { ends, plan_id: plan.id.clone(), was_read_only, had_followed, tell, window: None, closed: None }
     }
 
     fn client(&self, end: End) -> Result<Client, StepError> {

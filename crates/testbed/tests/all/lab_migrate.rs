@@ -83,16 +83,24 @@ impl Pair {
             "INSERT INTO shop.nokey SELECT seq % 10, REPEAT('x', seq % 100) FROM mysql.seq_1_to_5000",
             "INSERT INTO shop.`odd ``name` VALUES (1, X'00010920'), (NULL, NULL)",
         ]);
+        target.run(&[
+            "CREATE USER back@'%' IDENTIFIED BY 'of the way back' REQUIRE SSL",
+            "GRANT REPLICATION SLAVE ON *.* TO back@'%'",
+            "CREATE USER app@localhost",
+            "GRANT ALL ON shop.* TO app@localhost",
+        ]);
+        let login = |user: &str, password: &str, port: u16, of: &Bundled| {
+            let ca = of.dir.join("cert.pem");
+            format!(
+                "user={user}\npassword={password}\nhost=127.0.0.1\nport={port}\nssl-ca={}\n",
+                ca.display()
+            )
+        };
         for (name, text) in [
+            ("back.cnf", login("back", "of the way back", TARGET_PORT, &target)),
+            ("repl.cnf", login("repl", "of the replica", SOURCE_PORT, &source)),
             ("from.cnf", format!("user=root\nsocket={}\n", source.dir.join("socket").display())),
             ("to.cnf", format!("user=root\nsocket={}\n", target.dir.join("socket").display())),
-            (
-                "repl.cnf",
-                format!(
-                    "user=repl\npassword=of the replica\nhost=127.0.0.1\nport={SOURCE_PORT}\nssl-ca={}\n",
-                    source.dir.join("cert.pem").display()
-                ),
-            ),
         ] {
             let path = lab.home().join(name);
             std::fs::write(&path, format!("[client]\n{text}")).unwrap();
@@ -101,8 +109,18 @@ impl Pair {
         Self { lab, source, target }
     }
 
-    const ROUTE: [&str; 8] =
-        ["--from", "from.cnf", "--to", "to.cnf", "--follow-as", "repl.cnf", "--schemas", "shop"];
+    const ROUTE: [&str; 10] = [
+        "--from",
+        "from.cnf",
+        "--to",
+        "to.cnf",
+        "--follow-as",
+        "repl.cnf",
+        "--back-as",
+        "back.cnf",
+        "--schemas",
+        "shop",
+    ];
 
     fn migrate(&self, words: &[&str]) -> ProgramOutput {
         self.lab.run(&[&["migrate"], words, &["--state-dir", "state"]].concat())
@@ -114,8 +132,8 @@ impl Pair {
         plan["state_hash"].as_str().unwrap().chars().take(12).collect()
     }
 
-    fn app(&self) -> ConnectOptions {
-        ConnectOptions::new(Endpoint::unix(self.source.dir.join("socket")), APP)
+    fn app(server: &Bundled) -> ConnectOptions {
+        ConnectOptions::new(Endpoint::unix(server.dir.join("socket")), APP)
     }
 
     /// Every row of every table, as its bytes, of one side.
@@ -138,7 +156,7 @@ impl Pair {
     /// Writes while `what` runs; returns how many transactions were acknowledged.
     fn while_written(&self, what: impl FnOnce()) -> u64 {
         let (over, acknowledged) = (AtomicBool::new(false), AtomicU64::new(0));
-        let login = self.app();
+        let login = Self::app(&self.source);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let mut app = Client::connect(&login).unwrap();
@@ -217,7 +235,7 @@ fn use_least_accounts(pair: &Pair) {
         .filter(|(_, sql)| sql.starts_with("CREATE USER"))
         .map(|(at, _)| at)
         .collect();
-    let [from, to, follow] = starts[..] else { panic!("{printed:#?}") };
+    let [from, to, follow, back] = starts[..] else { panic!("{printed:#?}") };
     let blocks =
         [(&pair.source, &printed[from..to], "from.cnf"), (&pair.target, &printed[to..follow], "to.cnf")];
     for (server, statements, file) in blocks {
@@ -228,7 +246,8 @@ fn use_least_accounts(pair: &Pair) {
             .unwrap();
     }
     // What the third one has is what this lab's own has.
-    assert_eq!(printed[follow + 1..], ["GRANT REPLICATION SLAVE ON *.* TO 'mover'@'localhost'"]);
+    assert_eq!(printed[follow + 1..back], ["GRANT REPLICATION SLAVE ON *.* TO 'mover'@'localhost'"]);
+    assert_eq!(printed[back + 1..], ["GRANT REPLICATION SLAVE ON *.* TO 'mover'@'localhost'"]);
 }
 
 #[test]
@@ -254,6 +273,10 @@ fn schemas_move_to_another_version_while_an_application_writes() {
     let plain = "SELECT COUNT(*) FROM information_schema.INNODB_TABLESPACES_ENCRYPTION \
                  WHERE NAME LIKE 'shop/%' AND ENCRYPTION_SCHEME = 0";
     assert_eq!(pair.target.sql().query(plain).unwrap().scalar().as_deref(), Some("0"));
+    let told = pair.migrate(&["status"]).exits(0);
+    assert!(told.stdout.contains("the source follows it"), "{told}");
+    pair.migrate(&["finish", "--yes", &hash]).exits(0);
+    assert!(pair.source.sql().query("SHOW ALL SLAVES STATUS").unwrap().is_empty());
     let refused = pair.migrate(&["rollback", "--yes", &hash]);
     assert_eq!(refused.code, Some(6), "{refused}");
     // No password of the replica in what was kept, here and by the servers; the control is what the test has said itself.
@@ -262,6 +285,100 @@ fn schemas_move_to_another_version_while_an_application_writes() {
     let log = |server: &Bundled| std::fs::read_to_string(server.dir.join("data/general.log")).unwrap();
     assert!(log(&pair.source).contains("of the replica") && log(&pair.target).contains("START SLAVE"));
     assert!(!log(&pair.target).contains("of the replica"));
+    assert!(log(&pair.source).contains("START SLAVE") && !log(&pair.source).contains("of the way back"));
+    assert!(!kept.contains("of the way back"));
+}
+
+/// Inserts on one server while `what` runs, until that server takes no more; how many were acknowledged.
+fn inserting(server: &Bundled, what: &str, run: impl FnOnce()) -> u64 {
+    let (over, acknowledged) = (AtomicBool::new(false), AtomicU64::new(0));
+    let login = Pair::app(server);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut app = Client::connect(&login).unwrap();
+            while !over.load(Ordering::Relaxed) {
+                let at = acknowledged.load(Ordering::Relaxed) + 1;
+                match app.execute(&format!("INSERT INTO shop.nokey VALUES ({at}, '{what}')")) {
+                    Ok(_) => acknowledged.store(at, Ordering::Relaxed),
+                    Err(net::NetError::Refused { code: 1290, .. }) => return,
+                    Err(error) => panic!("{what}: {error}"),
+                }
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        });
+        let began = wait_for(UP, || (acknowledged.load(Ordering::Relaxed) > 10).then_some(()));
+        over.store(began.is_none(), Ordering::Relaxed);
+        assert!(began.is_some(), "nobody writes");
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        over.store(true, Ordering::Relaxed);
+        done.unwrap_or_else(|failure| std::panic::resume_unwind(failure));
+    });
+    acknowledged.into_inner()
+}
+
+#[test]
+fn after_the_cutover_a_rollback_keeps_what_the_target_took() {
+    let _alone = lab_slot();
+    let pair = Pair::up();
+    use_least_accounts(&pair);
+    let hash = pair.hash();
+    let on_source = inserting(&pair.source, "on the source", || {
+        let run = [&["run", "--until", "follow"], &Pair::ROUTE[..], &["--yes", &hash]].concat();
+        let said = pair.migrate(&run).exits(0);
+        assert!(said.stderr.contains("held after M3") && said.stderr.contains("migrate cutover"), "{said}");
+        let refused = pair.migrate(&["resume", "--yes", &hash]).exits(6);
+        assert!(refused.stderr.contains("as far as it was to"), "{refused}");
+        pair.migrate(&["finish", "--yes", &hash]).exits(6);
+        let equal = pair.migrate(&["verify"]).exits(0);
+        assert!(equal.stdout.contains("are equal at"), "{equal}");
+        // A row that is another one on the target, one that is missing there, and one too many.
+        pair.target.run(&[
+            "SET SESSION sql_log_bin = 0",
+            "UPDATE shop.t SET n = n + 1 WHERE id = 12345",
+            "DELETE FROM shop.t WHERE id = 777",
+            "INSERT INTO shop.parent VALUES (9000)",
+        ]);
+        let differ = pair.migrate(&["verify"]).exits(6);
+        for what in ["id=12345 (differs)", "id=777 (on the source only)", "id=9000 (on the target only)"] {
+            assert!(differ.stderr.contains(what), "{what}: {differ}");
+        }
+        let stopped = pair.migrate(&["cutover", "--yes", &hash]).exits(4);
+        assert!(stopped.stderr.contains("id=12345"), "{stopped}");
+        pair.target.run(&[
+            "SET SESSION sql_log_bin = 0",
+            "UPDATE shop.t SET n = n - 1 WHERE id = 12345",
+            "DELETE FROM shop.parent WHERE id = 9000",
+        ]);
+        pair.source.run(&["SET SESSION sql_log_bin = 0", "DELETE FROM shop.t WHERE id = 777"]);
+        pair.migrate(&["cutover", "--yes", &hash]).exits(0);
+    });
+    assert_eq!(pair.migrate(&["cutover", "--yes", &hash]).code, Some(6), "there is one cutover");
+    let on_target = inserting(&pair.target, "on the target", || {
+        let told = pair.lab.run(&["--format", "json", "migrate", "status", "--state-dir", "state"]).exits(0);
+        assert_eq!(told.json()["stage"], "cut-over");
+        // The other way round: the source is what follows now.
+        pair.source.run(&["SET SESSION sql_log_bin = 0", "DELETE FROM shop.t WHERE id = 4"]);
+        let stopped = pair.migrate(&["rollback", "--yes", &hash]).exits(4);
+        assert!(stopped.stderr.contains("id=4 (on the target only)"), "{stopped}");
+        pair.target.run(&["SET SESSION sql_log_bin = 0", "DELETE FROM shop.t WHERE id = 4"]);
+        // Killed with the target closed.
+        let words = ["migrate", "resume", "--yes", &hash, "--state-dir", "state"];
+        let mut held = pair.lab.start(&words, Some("M7:undo-verifying"));
+        assert!(held.says("held at", Duration::from_secs(120)), "{}", held.stderr());
+        held.kill();
+        pair.migrate(&["rollback", "--yes", &hash]).exits(0);
+    });
+    assert!(pair.target.sql().query("SHOW DATABASES LIKE 'shop'").unwrap().is_empty());
+    assert!(pair.source.sql().query("SHOW ALL SLAVES STATUS").unwrap().is_empty());
+    assert_eq!(pair.source.sql().query("SELECT @@read_only").unwrap().scalar().as_deref(), Some("0"));
+    for (what, acknowledged) in [("on the source", on_source), ("on the target", on_target)] {
+        let sql = format!(
+            "SELECT COUNT(*), COUNT(DISTINCT x) FROM shop.nokey WHERE y = '{what}' AND x <= {acknowledged}"
+        );
+        let rows = pair.source.sql().query(&sql).unwrap();
+        let counts = [0, 1].map(|at| rows.first().unwrap().at(at).unwrap().parse::<u64>().unwrap());
+        assert!(acknowledged > 10 && counts == [acknowledged; 2], "{what}: {counts:?} of {acknowledged}");
+    }
 }
 
 #[test]
@@ -306,11 +423,13 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
         ("M3:verifying", "rollback"),
         ("M2:acting", "resume"),
         ("M5:verifying", "resume"),
+        ("M6:verifying", "resume"),
+        ("M7:verifying", "resume"),
     ] {
         pair.lab.now(moment);
         let words = [&["migrate"], &run[..], &["--state-dir", "state"]].concat();
         // After a resume that was killed again, it is gone on with.
-        let words = if moment.starts_with("M5") {
+        let words = if !["M1", "M2", "M3"].iter().any(|step| moment.starts_with(step)) {
             vec!["migrate", "resume", "--yes", &hash, "--state-dir", "state"]
         } else {
             words
@@ -322,7 +441,7 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
             // Between the tables and their copy: they are made anew.
             pair.source.run(&["ALTER TABLE shop.t ADD UNIQUE KEY once (ts, id), MODIFY l VARCHAR(40)"]);
         }
-        if moment.starts_with("M2") {
+        if verb == "resume" && !moment.starts_with("M7") {
             // The next one begins where this one was killed.
             continue;
         }
@@ -335,7 +454,8 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
         }
     }
     pair.moved(0);
-    // Behind the cutover there is no way back, and the way on is named as it is.
+    pair.migrate(&["finish", "--yes", &hash]).exits(0);
+    // Behind its end there is no way back, and the way on is named as it is.
     let refused = pair.migrate(&["rollback", "--yes", &hash]);
     assert!(refused.code == Some(6) && !refused.stderr.contains("abandon"), "{refused}");
 }
