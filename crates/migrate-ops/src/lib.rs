@@ -1,5 +1,7 @@
 //! `sealion migrate`: the two servers from their option files, and the journal that a migration is carried out by.
 
+pub mod cloud;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 

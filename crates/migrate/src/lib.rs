@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use net::{Client, ConnectOptions, NetError, SecretString};
 
-pub use inspect::{Problem, Table};
+pub use inspect::{Problem, Server, Table};
 /// What steps are called in a journal.
 pub mod kinds {
     pub use crate::plan::{CLOSE, COMPARE, COPY, END, FOLLOW, OPEN};

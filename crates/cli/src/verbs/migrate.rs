@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use migrate_ops::cloud::Cloud;
 use migrate_ops::{Goal, Known, Progress, Route, Stage, Until};
 use model::Plan;
 use site::OpsError;
@@ -52,7 +53,10 @@ pub struct RouteArgs {
     /// Option file of the source, as for mariadb --defaults-file
     #[arg(long, value_name = "FILE")]
     pub from: PathBuf,
-    /// Option file of the target
+    /// Option file of the target; for plan also aurora or rds
+    ///
+    /// Option file of the target. migrate plan also takes the words aurora and rds: it prints the calls for a target of AWS then, which
+    /// run cannot do.
     #[arg(long, value_name = "FILE")]
     pub to: PathBuf,
     /// Option file of the account that the target replicates with
@@ -198,6 +202,11 @@ impl NameArgs {
 pub fn migrate(global: &Global, command: &MigrateCommand) -> Result<u8, OpsError> {
     match command {
         MigrateCommand::Plan(args) => {
+            if let Some(cloud) = Cloud::of(&args.route.to) {
+                let route = &args.route;
+                show::out(&migrate_ops::cloud::plan(cloud, &route.from, &route.follow_as, &route.schemas)?);
+                return Ok(0);
+            }
             print_plan(global, &migrate_ops::plan(&args.route.route(None)?)?)?;
             Ok(0)
         }
@@ -240,7 +249,7 @@ fn print_status(global: &Global, known: &Known, option: &str) {
             })
             .collect();
         let json = serde_json::json!({
-            "schema": "migrate-status-1", "plan": plan.id, "hash": plan.short_hash(), "stage": stage_word,
+            "schema": "sealion/migrate-status/1", "plan": plan.id, "hash": plan.short_hash(), "stage": stage_word,
             "is_finished": matches!(stage, Stage::Migrated | Stage::RolledBack),
             "is_migrated": *stage == Stage::Migrated, "steps": steps,
         });

@@ -355,7 +355,14 @@ fn after_the_cutover_a_rollback_keeps_what_the_target_took() {
     assert_eq!(pair.migrate(&["cutover", "--yes", &hash]).code, Some(6), "there is one cutover");
     let on_target = inserting(&pair.target, "on the target", || {
         let told = pair.lab.run(&["--format", "json", "migrate", "status", "--state-dir", "state"]).exits(0);
-        assert_eq!(told.json()["stage"], "cut-over");
+        let told = told.json();
+        assert_eq!(told["stage"], "cut-over");
+        assert_eq!(told["steps"].as_array().unwrap().len(), 8);
+        let schema: serde_json::Value =
+            serde_json::from_str(include_str!("../../../../docs/schema/migrate-status-1.json")).unwrap();
+        let keys = |of: &serde_json::Value| of.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&told), keys(&schema["properties"]));
+        assert_eq!(keys(&told["steps"][0]), keys(&schema["properties"]["steps"]["items"]["properties"]));
         // The other way round: the source is what follows now.
         pair.source.run(&["SET SESSION sql_log_bin = 0", "DELETE FROM shop.t WHERE id = 4"]);
         let stopped = pair.migrate(&["rollback", "--yes", &hash]).exits(4);
@@ -491,6 +498,81 @@ fn what_replication_needs_is_tried_before_rows_are_copied(pair: &Pair, run: &[&s
         pair.migrate(&["rollback", "--yes", run.last().unwrap()]).exits(0);
     }
     std::fs::write(&path, right).unwrap();
+}
+
+/// Each is right or refused: never fewer rows without a word.
+#[test]
+fn traps_of_replication_are_passed_or_named() {
+    let _alone = lab_slot();
+    let pair = Pair::up();
+    // For the clouds it is asked only.
+    let cloud = |to| {
+        let words = [
+            "--from",
+            "from.cnf",
+            "--to",
+            to,
+            "--follow-as",
+            "repl.cnf",
+            "--no-way-back",
+            "--schemas",
+            "shop",
+        ];
+        pair.lab.run(&[&["migrate", "plan"], &words[..]].concat())
+    };
+    let rds = cloud("rds").exits(0);
+    assert!(rds.stdout.contains("NOT TRIED HERE") && rds.stdout.contains("10.11"), "{rds}");
+    assert!(cloud("aurora").exits(6).stderr.contains("cannot be followed by Aurora"));
+    pair.source.run(&[
+        "SET GLOBAL binlog_row_image = MINIMAL",
+        "SET GLOBAL log_bin_compress = ON",
+        "SET GLOBAL log_bin_compress_min_len = 10",
+        "CREATE TABLE shop.big (id INT PRIMARY KEY, a VARCHAR(40))",
+        "INSERT INTO shop.big SELECT seq, CONCAT('row ', seq) FROM mysql.seq_1_to_200000",
+        "CREATE TABLE shop.goes (id INT PRIMARY KEY)",
+    ]);
+    let hash = pair.hash();
+    pair.while_written(|| {
+        let run = [&["run", "--until", "follow"], &Pair::ROUTE[..], &["--yes", &hash]].concat();
+        pair.migrate(&run).exits(0);
+        // Without a key, and long enough to be compressed.
+        pair.source.run(&[
+            "UPDATE shop.nokey SET y = CONCAT(y, REPEAT('long ', 40)) WHERE x = 3",
+            "DELETE FROM shop.nokey WHERE x = 4",
+            "UPDATE shop.big SET a = REPEAT('again ', 5) WHERE id % 100 = 7",
+            "RENAME TABLE shop.nokey TO shop.renamed",
+            "INSERT INTO shop.renamed VALUES (1, 'behind the rename')",
+        ]);
+        // It stops, and no column says an error.
+        pair.target.run(&["STOP SLAVE SQL_THREAD"]);
+        pair.source.run(&["INSERT INTO shop.renamed VALUES (2, 'while it stood')"]);
+        let equal = pair.migrate(&["verify"]).exits(0);
+        assert!(equal.stdout.contains("are equal at"), "{equal}");
+    });
+    let count = |server: &Bundled, of: &str| {
+        let sql = format!("SELECT COUNT(*) FROM {of}");
+        server.sql().query(&sql).unwrap().scalar().unwrap().into_owned()
+    };
+    for of in ["shop.renamed WHERE x = 3 AND y LIKE '%long long%'", "shop.big WHERE a LIKE 'again%'"] {
+        assert_eq!(count(&pair.source, of), count(&pair.target, of), "{of}");
+        assert_ne!(count(&pair.target, of), "0", "{of}");
+    }
+    assert_eq!(count(&pair.target, "shop.renamed WHERE x = 4"), "0");
+    assert_eq!(count(&pair.target, "shop.renamed WHERE y IN ('behind the rename', 'while it stood')"), "2");
+    pair.target.run(&["SET SESSION sql_log_bin = 0", "UPDATE shop.big SET a = 'wrong' WHERE id = 123456"]);
+    let differ = pair.migrate(&["verify"]).exits(6);
+    assert!(differ.stderr.contains("shop.big (200000 and 200000 rows): id=123456 (differs)"), "{differ}");
+    pair.target
+        .run(&["SET SESSION sql_log_bin = 0", "UPDATE shop.big SET a = 'row 123456' WHERE id = 123456"]);
+    pair.migrate(&["verify"]).exits(0);
+    // Out of what is migrated: the target is not told by a filter of names what became of it.
+    pair.source.run(&["RENAME TABLE shop.goes TO other.goes"]);
+    let refused = pair.migrate(&["verify"]);
+    assert!(refused.code != Some(0) && !refused.stdout.contains("equal"), "{refused}");
+    let stopped = pair.migrate(&["cutover", "--yes", &hash]).exits(4);
+    assert!(stopped.stderr.contains("goes") || stopped.stderr.contains("not follow"), "{stopped}");
+    pair.migrate(&["rollback", "--yes", &hash]).exits(0);
+    assert_eq!(count(&pair.source, "shop.big"), "200000");
 }
 
 /// What would make "the target has all of it" false, or leave a server closed that nobody meant to close any more.
