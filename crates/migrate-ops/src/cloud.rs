@@ -58,13 +58,14 @@ pub fn plan(cloud: Cloud, from: &Path, follow_as: &Path, schemas: &[String]) -> 
     };
     let mut client = net::Client::connect(&source).map_err(asked)?;
     let server = Server::of(&mut client).map_err(asked)?;
-    let seconds = ["binlog_expire_logs_seconds", "expire_logs_days"].map(|key| server.variable(key).parse().ok());
+    let number = |key| server.variable(key).parse::<u64>().ok();
+    let days = number("expire_logs_days").map(|days| days.saturating_mul(86_400));
     let facts = Facts {
         version: server.version.clone(),
         is_mariadb: server.version.contains("MariaDB"),
         binlog_format: server.variable("binlog_format").to_owned(),
         lower_case_table_names: server.variable("lower_case_table_names").to_owned(),
-        keeps_binlog_s: seconds[0].or(seconds[1].map(|days: u64| days.saturating_mul(86_400))),
+        keeps_binlog_s: number("binlog_expire_logs_seconds").or(days),
         writes_binlog: server.variable("log_bin") == "ON",
     };
     if cloud == Cloud::Aurora && facts.is_mariadb {
@@ -136,9 +137,8 @@ fn text(cloud: Cloud, facts: &Facts, login: &ReplicationLogin, schemas: &[String
         say("     '{\"ssl_ca\":\"…\",\"ssl_cert\":\"…\",\"ssl_key\":\"…\"}');");
         say("   (Aurora 3 also has mysql.rds_set_binlog_source_ssl: see its reference)");
     }
-    let is_source = cloud == Cloud::Aurora;
-    let word = if is_source { "source" } else { "master" };
-    say(&format!("   CALL mysql.rds_set_external_{word}({host}, {}, {user},", login.port);
+    let word = if cloud == Cloud::Aurora { "source" } else { "master" };
+    say(&format!("   CALL mysql.rds_set_external_{word}({host}, {}, {user},", login.port));
     say("     '…', 'FILE', POSITION, 1);");
     if cloud == Cloud::Rds && !facts.is_mariadb {
         say("   (RDS for MySQL 8.4 and newer: rds_set_external_source)");
@@ -196,8 +196,13 @@ mod tests {
             assert!(text.lines().all(|line| line.chars().count() <= 84), "{text}");
         }
         let aurora = shown(Cloud::Aurora, false, Some(3600));
-        assert!(aurora.contains("rds_set_external_source(") && aurora.contains("rds_import_binlog_ssl_material"));
-        assert!(aurora.contains("kept for 3600 s only") && aurora.contains("binlog_format is MIXED"), "{aurora}");
+        assert!(
+            aurora.contains("rds_set_external_source(") && aurora.contains("rds_import_binlog_ssl_material")
+        );
+        assert!(
+            aurora.contains("kept for 3600 s only") && aurora.contains("binlog_format is MIXED"),
+            "{aurora}"
+        );
         assert!(shown(Cloud::Rds, true, None).contains("rds_reset_external_master"));
     }
 }
