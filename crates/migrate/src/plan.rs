@@ -200,12 +200,16 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
         from.variable("server_id"),
         to.variable("server_id")
     );
-    for table in &tables {
-        state += &format!("\n{}", table.quoted());
-        for column in &table.columns {
-            state += &format!(" {}", net::sql_text::name(&column.name));
-        }
-    }
+    // By name: they come by size, which is another while applications write.
+    let mut lines: Vec<String> = tables
+        .iter()
+        .map(|table| {
+            let columns = table.columns.iter().map(|column| net::sql_text::name(&column.name));
+            format!("\n{} {}", table.quoted(), columns.collect::<Vec<_>>().join(" "))
+        })
+        .collect();
+    lines.sort();
+    state += &lines.concat();
     Ok(Ok(Plan {
         id: id.to_owned(),
         sequence: 0,
