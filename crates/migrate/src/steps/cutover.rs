@@ -15,7 +15,12 @@ const LOCK_WAIT_TIMEOUT: u16 = 1205;
 
 impl Migration<'_> {
     pub(super) fn close_source(&mut self) -> Result<(), StepError> {
-        let mut source = self.client(End::Source)?;
+        let (mut source, mut target) = (self.client(End::Source)?, self.client(End::Target)?);
+        // read_only goes with a restart.
+        if !is_read_only(&mut target, End::Target)? {
+            (self.tell)("the target was open for writes (was it restarted?): it is closed again");
+            Self::close(&mut target, End::Target)?;
+        }
         self.closed = Some(Instant::now());
         Self::close(&mut source, End::Source)?;
         let forward = self.ends.forward();

@@ -500,6 +500,49 @@ fn what_replication_needs_is_tried_before_rows_are_copied(pair: &Pair, run: &[&s
     std::fs::write(&path, right).unwrap();
 }
 
+/// kill -9, and up again with the same options: what was set without a restart is gone.
+fn killed(pair: &mut Pair, end: &str) {
+    let old = if end == "source" { &pair.source } else { &pair.target };
+    let pid = std::fs::read_to_string(old.dir.join("pid")).unwrap();
+    let ended = std::process::Command::new("kill").args(["-9", pid.trim()]).status().unwrap();
+    assert!(ended.success(), "kill -9 {pid}");
+    let login = ConnectOptions::new(Endpoint::unix(old.dir.join("socket")), "root");
+    assert!(wait_for(UP, || Client::connect(&login).is_err().then_some(())).is_some(), "it still answers");
+    if end == "source" {
+        pair.source = server(&pair.lab, "galera-10.11", SOURCE_PORT, 1);
+    } else {
+        pair.target = server(&pair.lab, "mariadb-11.8", TARGET_PORT, 2);
+    }
+}
+
+#[test]
+fn servers_that_were_killed_lose_no_row_either_way() {
+    let _alone = lab_slot();
+    let mut pair = Pair::up();
+    let hash = pair.hash();
+    pair.migrate(&[&["run", "--until", "follow"], &Pair::ROUTE[..], &["--yes", &hash]].concat()).exits(0);
+    killed(&mut pair, "target");
+    // Without its filter it would apply, or stop at, what is of no concern to it.
+    pair.source.run(&["INSERT INTO other.t VALUES (1)", "INSERT INTO shop.parent VALUES (5001)"]);
+    pair.migrate(&["verify"]).exits(0);
+    killed(&mut pair, "source");
+    pair.source.run(&["INSERT INTO shop.parent VALUES (5002)"]);
+    pair.migrate(&["verify"]).exits(0);
+    let said = pair.migrate(&["cutover", "--yes", &hash]).exits(0);
+    assert!(said.stderr.contains("it is closed again"), "{said}");
+    pair.moved(0);
+    pair.target.run(&["INSERT INTO shop.parent VALUES (5003)"]);
+    killed(&mut pair, "source");
+    pair.target.run(&["INSERT INTO shop.parent VALUES (5004)"]);
+    killed(&mut pair, "target");
+    pair.target.run(&["INSERT INTO shop.parent VALUES (5005)"]);
+    pair.migrate(&["rollback", "--yes", &hash]).exits(0);
+    let count = "SELECT COUNT(*) FROM shop.parent WHERE id BETWEEN 5001 AND 5005";
+    assert_eq!(pair.source.sql().query(count).unwrap().scalar().as_deref(), Some("5"));
+    assert!(pair.target.sql().query("SHOW DATABASES LIKE 'shop'").unwrap().is_empty());
+    assert!(pair.source.sql().query("SHOW ALL SLAVES STATUS").unwrap().is_empty());
+}
+
 /// Each is right or refused: never fewer rows without a word.
 #[test]
 fn traps_of_replication_are_passed_or_named() {
