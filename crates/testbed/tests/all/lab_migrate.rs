@@ -15,10 +15,10 @@ const TARGET_PORT: u16 = 14_316;
 /// Without any privilege that a read-only server lets through.
 const APP: &str = "app";
 
-struct Pair {
-    lab: RealLab,
-    source: Bundled,
-    target: Bundled,
+pub(crate) struct Pair {
+    pub lab: RealLab,
+    pub source: Bundled,
+    pub target: Bundled,
 }
 
 fn key_file(lab: &RealLab, name: &str, byte: u8) -> PathBuf {
@@ -54,7 +54,7 @@ fn server(lab: &RealLab, bundle: &str, port: u16, id: u8) -> Bundled {
 }
 
 impl Pair {
-    fn up() -> Self {
+    pub fn up() -> Self {
         let lab = RealLab::up(LabSpec::MARIADB);
         let source = server(&lab, "galera-10.11", SOURCE_PORT, 1);
         let target = server(&lab, "mariadb-11.8", TARGET_PORT, 2);
@@ -109,7 +109,7 @@ impl Pair {
         Self { lab, source, target }
     }
 
-    const ROUTE: [&str; 10] = [
+    pub const ROUTE: [&str; 10] = [
         "--from",
         "from.cnf",
         "--to",
@@ -122,11 +122,11 @@ impl Pair {
         "shop",
     ];
 
-    fn migrate(&self, words: &[&str]) -> ProgramOutput {
+    pub fn migrate(&self, words: &[&str]) -> ProgramOutput {
         self.lab.run(&[&["migrate"], words, &["--state-dir", "state"]].concat())
     }
 
-    fn hash(&self) -> String {
+    pub fn hash(&self) -> String {
         let words = [&["--format", "json", "migrate", "plan"], &Self::ROUTE[..]].concat();
         let plan = self.lab.run(&words).exits(0).json();
         plan["state_hash"].as_str().unwrap().chars().take(12).collect()
@@ -501,7 +501,7 @@ fn what_replication_needs_is_tried_before_rows_are_copied(pair: &Pair, run: &[&s
 }
 
 /// kill -9, and up again with the same options: what was set without a restart is gone.
-fn killed(pair: &mut Pair, end: &str) {
+pub(crate) fn killed(pair: &mut Pair, end: &str) {
     let old = if end == "source" { &pair.source } else { &pair.target };
     let pid = std::fs::read_to_string(old.dir.join("pid")).unwrap();
     let ended = std::process::Command::new("kill").args(["-9", pid.trim()]).status().unwrap();
