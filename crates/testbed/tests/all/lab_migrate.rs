@@ -530,7 +530,8 @@ fn servers_that_were_killed_lose_no_row_either_way() {
     pair.migrate(&["verify"]).exits(0);
     let said = pair.migrate(&["cutover", "--yes", &hash]).exits(0);
     assert!(said.stderr.contains("it is closed again"), "{said}");
-    pair.moved(0);
+    // The next AUTO_INCREMENT value of the source may be smaller than it was: what was set aside and not used is gone with a kill.
+    assert!(Pair::rows(&pair.source) == Pair::rows(&pair.target));
     pair.target.run(&["INSERT INTO shop.parent VALUES (5003)"]);
     killed(&mut pair, "source");
     pair.target.run(&["INSERT INTO shop.parent VALUES (5004)"]);
