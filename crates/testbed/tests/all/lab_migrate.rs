@@ -436,11 +436,9 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
         pair.lab.now(moment);
         let words = [&["migrate"], &run[..], &["--state-dir", "state"]].concat();
         // After a resume that was killed again, it is gone on with.
-        let words = if !["M1", "M2", "M3"].iter().any(|step| moment.starts_with(step)) {
-            vec!["migrate", "resume", "--yes", &hash, "--state-dir", "state"]
-        } else {
-            words
-        };
+        let begins = ["M1", "M2", "M3"].iter().any(|step| moment.starts_with(step));
+        let words =
+            if begins { words } else { vec!["migrate", "resume", "--yes", &hash, "--state-dir", "state"] };
         let mut held = pair.lab.start(&words, Some(moment));
         assert!(held.says("held at", Duration::from_secs(120)), "{}", held.stderr());
         held.kill();

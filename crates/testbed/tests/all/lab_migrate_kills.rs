@@ -71,7 +71,7 @@ fn a_migration_killed_in_any_step_goes_on_or_back_and_loses_no_row() {
 
 fn one(pair: &mut Pair, kill: &Kill, written: &mut Vec<u64>) {
     eprintln!("{kill:?}");
-    pair.lab.now(&format!("{kill:?}"));
+    pair.lab.now(format!("{kill:?}"));
     let mut write = |server: &testbed::real::bundled::Bundled| {
         let id = 6000 + written.len() as u64;
         server.run(&[&format!("INSERT INTO shop.parent VALUES ({id})")]);
