@@ -421,6 +421,12 @@ _sealion() {
             sealion__subcmd__help__subcmd__lab,up)
                 cmd="sealion__subcmd__help__subcmd__lab__subcmd__up"
                 ;;
+            sealion__subcmd__help__subcmd__migrate,cutover)
+                cmd="sealion__subcmd__help__subcmd__migrate__subcmd__cutover"
+                ;;
+            sealion__subcmd__help__subcmd__migrate,finish)
+                cmd="sealion__subcmd__help__subcmd__migrate__subcmd__finish"
+                ;;
             sealion__subcmd__help__subcmd__migrate,plan)
                 cmd="sealion__subcmd__help__subcmd__migrate__subcmd__plan"
                 ;;
@@ -435,6 +441,9 @@ _sealion() {
                 ;;
             sealion__subcmd__help__subcmd__migrate,status)
                 cmd="sealion__subcmd__help__subcmd__migrate__subcmd__status"
+                ;;
+            sealion__subcmd__help__subcmd__migrate,verify)
+                cmd="sealion__subcmd__help__subcmd__migrate__subcmd__verify"
                 ;;
             sealion__subcmd__help__subcmd__prove,client)
                 cmd="sealion__subcmd__help__subcmd__prove__subcmd__client"
@@ -601,6 +610,12 @@ _sealion() {
             sealion__subcmd__lab__subcmd__help,up)
                 cmd="sealion__subcmd__lab__subcmd__help__subcmd__up"
                 ;;
+            sealion__subcmd__migrate,cutover)
+                cmd="sealion__subcmd__migrate__subcmd__cutover"
+                ;;
+            sealion__subcmd__migrate,finish)
+                cmd="sealion__subcmd__migrate__subcmd__finish"
+                ;;
             sealion__subcmd__migrate,plan)
                 cmd="sealion__subcmd__migrate__subcmd__plan"
                 ;;
@@ -615,6 +630,9 @@ _sealion() {
                 ;;
             sealion__subcmd__migrate,status)
                 cmd="sealion__subcmd__migrate__subcmd__status"
+                ;;
+            sealion__subcmd__migrate,verify)
+                cmd="sealion__subcmd__migrate__subcmd__verify"
                 ;;
             sealion__subcmd__prove,client)
                 cmd="sealion__subcmd__prove__subcmd__client"
@@ -3803,8 +3821,36 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__migrate)
-            opts="plan run resume rollback status"
+            opts="plan run resume verify cutover finish rollback status"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__migrate__subcmd__cutover)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__migrate__subcmd__finish)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -3873,6 +3919,20 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__migrate__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__migrate__subcmd__verify)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -5287,7 +5347,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__migrate)
-            opts="-v -h --inventory --format --color --verbose --help plan run resume rollback status"
+            opts="-v -h --inventory --format --color --verbose --help plan run resume verify cutover finish rollback status"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5312,8 +5372,84 @@ _sealion() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sealion__subcmd__migrate__subcmd__cutover)
+            opts="-v -h --name --state-dir --yes --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --yes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__migrate__subcmd__finish)
+            opts="-v -h --name --state-dir --yes --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --yes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sealion__subcmd__migrate__subcmd__plan)
-            opts="-v -h --from --to --follow-as --schemas --sessions --format --inventory --color --verbose --help"
+            opts="-v -h --from --to --follow-as --back-as --no-way-back --schemas --sessions --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5328,6 +5464,10 @@ _sealion() {
                     return 0
                     ;;
                 --follow-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --back-as)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5435,7 +5575,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__migrate__subcmd__run)
-            opts="-v -h --from --to --follow-as --schemas --sessions --name --state-dir --yes --inventory --format --color --verbose --help"
+            opts="-v -h --from --to --follow-as --back-as --no-way-back --schemas --sessions --until --name --state-dir --yes --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5453,12 +5593,20 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --back-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --schemas)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --sessions)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -W "copy follow verify" -- "${cur}"))
                     return 0
                     ;;
                 --name)
@@ -5513,6 +5661,40 @@ _sealion() {
                     ;;
                 --inventory)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__migrate__subcmd__verify)
+            opts="-v -h --name --state-dir --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -1354,8 +1354,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from help" -f -a "export" -d 'Export every trial of a measurement as CSV, Parquet or JSON'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from help" -f -a "advise" -d 'Estimate a machine\'s capacity with each TLS setting, from measured CPU costs'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -l format -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -l format -r -f -a "table\t''
 json\t''
 line\t''
 diff\t''
@@ -1367,19 +1367,23 @@ sarif\t''
 junit\t''
 prometheus\t''
 html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -f -a "plan" -d 'Check both servers, and show what would be done; changes nothing'
-complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -f -a "run" -d 'Copy, follow, compare, and move the applications\' writes over'
-complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -f -a "resume" -d 'Continue a migration that was interrupted'
-complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -f -a "rollback" -d 'Revert a migration, as long as the target is not open for writes'
-complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -f -a "status" -d 'Show how far a migration is'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -f -a "plan" -d 'Check both servers, and show what would be done; changes nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -f -a "run" -d 'Copy, follow, compare, and move the applications\' writes over'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -f -a "resume" -d 'Continue a migration that was interrupted'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -f -a "verify" -d 'Compare both servers at one and the same transaction, while they are written to'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -f -a "cutover" -d 'Move the applications\' writes over, where run has waited before that'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -f -a "finish" -d 'End the way back: the source gets nothing any more'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -f -a "rollback" -d 'Revert a migration; after the cutover the source has what the target took'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume verify cutover finish rollback status" -f -a "status" -d 'Show how far a migration is'
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l from -d 'Option file of the source, as for mariadb --defaults-file' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l to -d 'Option file of the target' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l to -d 'Option file of the target; for plan also aurora or rds' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l follow-as -d 'Option file of the account that the target replicates with' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l back-as -d 'Option file of the account that the source replicates with, after the cutover' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l schemas -d 'Schemas, all of their tables' -r
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l sessions -d 'Sessions that copy side by side' -r
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l format -d 'Output format' -r -f -a "table\t''
@@ -1388,13 +1392,18 @@ complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l no-way-back -d 'Nothing brings back what the target takes after the cutover'
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l from -d 'Option file of the source, as for mariadb --defaults-file' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l to -d 'Option file of the target' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l to -d 'Option file of the target; for plan also aurora or rds' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l follow-as -d 'Option file of the account that the target replicates with' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l back-as -d 'Option file of the account that the source replicates with, after the cutover' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l schemas -d 'Schemas, all of their tables' -r
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l sessions -d 'Sessions that copy side by side' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l until -d 'Wait there for migrate cutover' -r -f -a "copy\t'The rows are on the target'
+follow\t'The target follows the source'
+verify\t'Both are equal'"
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l name -d 'Name of the migration, for its journal' -r
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l state-dir -d 'Directory of the journal; default: in ~/.local/state/sealion/migrate' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
@@ -1414,6 +1423,7 @@ html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l no-way-back -d 'Nothing brings back what the target takes after the cutover'
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -l name -d 'Name of the migration, for its journal' -r
@@ -1437,6 +1447,68 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from verify" -l name -d 'Name of the migration, for its journal' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from verify" -l state-dir -d 'Directory of the journal; default: in ~/.local/state/sealion/migrate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from verify" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from verify" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from verify" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from verify" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from cutover" -l name -d 'Name of the migration, for its journal' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from cutover" -l state-dir -d 'Directory of the journal; default: in ~/.local/state/sealion/migrate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from cutover" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from cutover" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from cutover" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from cutover" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from cutover" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from cutover" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from finish" -l name -d 'Name of the migration, for its journal' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from finish" -l state-dir -d 'Directory of the journal; default: in ~/.local/state/sealion/migrate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from finish" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from finish" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from finish" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from finish" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from finish" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from finish" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l name -d 'Name of the migration, for its journal' -r
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l state-dir -d 'Directory of the journal; default: in ~/.local/state/sealion/migrate' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
@@ -2318,7 +2390,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "plan" -d 'Check both servers, and show what would be done; changes nothing'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "run" -d 'Copy, follow, compare, and move the applications\' writes over'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "resume" -d 'Continue a migration that was interrupted'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "rollback" -d 'Revert a migration, as long as the target is not open for writes'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "verify" -d 'Compare both servers at one and the same transaction, while they are written to'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "cutover" -d 'Move the applications\' writes over, where run has waited before that'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "finish" -d 'End the way back: the source gets nothing any more'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "rollback" -d 'Revert a migration; after the cutover the source has what the target took'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "status" -d 'Show how far a migration is'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from archive" -f -a "create" -d 'Write a directory, or what a program writes, into a new encrypted file'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from archive" -f -a "extract" -d 'Extract an archive into a directory, or into a program'

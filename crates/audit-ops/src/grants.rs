@@ -84,6 +84,7 @@ pub const GRANTS: &[GrantsRow] = &[
             account("the source (--from)", &[Use::MigrateFrom]),
             account("the target (--to)", &[Use::MigrateTo]),
             account("the source, for the target to log in (--follow-as)", &[Use::Follow]),
+            account("the target, for the source to log in (--back-as)", &[Use::Follow]),
         ],
         host: HostRights::None("migrate uses SQL only"),
     },

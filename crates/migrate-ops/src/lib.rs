@@ -1,5 +1,7 @@
 //! `sealion migrate`: the two servers from their option files, and the journal that a migration is carried out by.
 
+pub mod cloud;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -19,8 +21,44 @@ pub struct Route {
     pub from: PathBuf,
     pub to: PathBuf,
     pub follow_as: PathBuf,
+    /// How the source follows the target after the cutover; `None`: no way back from there.
+    #[serde(default)]
+    pub back_as: Option<PathBuf>,
+    /// It goes so far, and waits for `migrate cutover`.
+    #[serde(default)]
+    pub until: Option<Until>,
     pub schemas: Vec<String>,
     pub sessions: usize,
+}
+
+/// Where a migration waits before the cutover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Until {
+    Copy,
+    Follow,
+    Verify,
+}
+
+impl Until {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Copy => migrate::kinds::COPY,
+            Self::Follow => migrate::kinds::FOLLOW,
+            Self::Verify => migrate::kinds::COMPARE,
+        }
+    }
+}
+
+/// What somebody wants of a migration that was begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    /// As far as it was to go.
+    Resume,
+    Cutover,
+    /// End of the way back.
+    Finish,
+    Rollback,
 }
 
 /// What is told while it is carried out.
@@ -61,40 +99,44 @@ impl Route {
     /// # Errors
     /// A file that cannot be read, or that lacks what replication needs.
     pub fn ends(&self) -> Result<Ends, OpsError> {
-        let (source, mut target, follow) = (login(&self.from)?, login(&self.to)?, login(&self.follow_as)?);
+        let (source, mut target) = (login(&self.from)?, login(&self.to)?);
         target.loads_local = true;
-        let refuse = |why: &str, next: &str| {
-            OpsError::usage(format!("cannot replicate with {}", self.follow_as.display()), why, next)
-        };
-        let Endpoint::Tcp { host, port, .. } = &follow.endpoint else {
-            return Err(refuse(
-                "it names no host",
-                "host= and port= of the source, as the target reaches it",
-            ));
-        };
-        let password = follow.password.clone().ok_or_else(|| {
-            refuse(
-                "it has no password",
-                "user= and password= of an account with REPLICATION SLAVE on the source",
-            )
-        })?;
-        let ca = follow.tls.ca.clone().ok_or_else(|| {
-            refuse("it names no CA", "ssl-ca= of the source's certificate, as a file on the target's machine")
-        })?;
         Ok(Ends {
             source,
             target,
-            replication: ReplicationLogin {
-                host: host.clone(),
-                port: *port,
-                user: follow.user,
-                password,
-                ca,
-            },
+            replication: replication(&self.follow_as, "source", "target")?,
+            back: self.back_as.as_ref().map(|path| replication(path, "target", "source")).transpose()?,
             schemas: self.schemas.clone(),
             sessions: self.sessions,
         })
     }
+}
+
+/// How `follower` logs in to `leader`.
+fn replication(path: &Path, leader: &str, follower: &str) -> Result<ReplicationLogin, OpsError> {
+    let follow = login(path)?;
+    let refuse = |why: &str, next: String| {
+        OpsError::usage(format!("cannot replicate with {}", path.display()), why, next)
+    };
+    let Endpoint::Tcp { host, port, .. } = &follow.endpoint else {
+        return Err(refuse(
+            "it names no host",
+            format!("host= and port= of the {leader}, as the {follower} reaches it"),
+        ));
+    };
+    let password = follow.password.clone().ok_or_else(|| {
+        refuse(
+            "it has no password",
+            format!("user= and password= of an account with REPLICATION SLAVE on the {leader}"),
+        )
+    })?;
+    let ca = follow.tls.ca.clone().ok_or_else(|| {
+        refuse(
+            "it names no CA",
+            format!("ssl-ca= of the {leader}'s certificate, as a file on the {follower}'s machine"),
+        )
+    })?;
+    Ok(ReplicationLogin { host: host.clone(), port: *port, user: follow.user, password, ca })
 }
 
 /// `$XDG_STATE_HOME/sealion/migrate/NAME`.
@@ -118,7 +160,7 @@ pub fn dir_option(dir: &Path) -> String {
 fn with_option(dir: &Path, error: OpsError) -> OpsError {
     let option = dir_option(dir);
     let put = |text: String| {
-        ["resume", "rollback", "status"].iter().fold(text, |text, verb| {
+        ["resume", "rollback", "status", "cutover", "finish"].iter().fold(text, |text, verb| {
             let command = format!("sealion migrate {verb}");
             text.replace(&command, &format!("{command}{option}"))
         })
@@ -208,6 +250,8 @@ fn begin_in(dir: &Path, plan: &Plan, tell: &mut dyn FnMut(Progress)) -> Result<(
     }
     let mut journal = Journal::open(&path)?;
     let mut machine = Machine::start(Plan { sequence: 1, ..plan.clone() });
+    let goal = route_of(plan)?.until.map_or_else(|| cut_over(plan), |until| step_of(plan, until.kind()));
+    hold_behind(&mut machine, goal)?;
     let mut ended = drive(&mut journal, &mut machine, tell);
     if let Err(OpsError::Refused(why)) = &mut ended {
         *why = begins_anew(why);
@@ -221,11 +265,22 @@ fn begin_in(dir: &Path, plan: &Plan, tell: &mut dyn FnMut(Progress)) -> Result<(
 /// How far a migration is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
+    /// Applications write to the source, or to neither.
     Open,
+    /// The target takes the writes, and the source follows it.
+    CutOver,
     /// The target takes the writes.
     Migrated,
     /// Nothing of it is on the target.
     RolledBack,
+}
+
+/// A migration that has a journal.
+pub struct Known {
+    pub plan: Plan,
+    pub stage: Stage,
+    /// Of each step, how it stands, and what was noted last.
+    pub steps: Vec<(&'static str, Option<String>)>,
 }
 
 /// Names of migrations that have a journal beside that of `dir`.
@@ -248,7 +303,7 @@ fn others(dir: &Path) -> Vec<String> {
 ///
 /// # Errors
 /// There is none.
-pub fn known(dir: &Path) -> Result<(Plan, Stage), OpsError> {
+pub fn known(dir: &Path) -> Result<Known, OpsError> {
     let path = journal_path(dir);
     let none = || {
         OpsError::Refused(format!(
@@ -262,29 +317,133 @@ pub fn known(dir: &Path) -> Result<(Plan, Stage), OpsError> {
     };
     let bytes = std::fs::read(&path).map_err(|_| none())?;
     let read = change::journal::parse(&bytes, &path)?;
-    let stage = match read.records.last() {
-        Some((_, Record::Closed { direction: Direction::Forward })) => Stage::Migrated,
-        Some((_, Record::Closed { direction: Direction::Back })) => Stage::RolledBack,
+    let last = read.records.last().map(|(_, record)| record.clone());
+    let records: Vec<Record> = read.records.into_iter().map(|(_, record)| record).collect();
+    let (machine, _) = Machine::resume(records.iter(), None).ok_or_else(none)?;
+    let plan = machine.plan().clone();
+    // As the journal has them: what looks is forgotten by whoever goes on.
+    let mut steps: Vec<(&'static str, Option<String>)> = vec![("not begun", None); plan.steps.len()];
+    for record in &records {
+        let (id, how, note) = match record {
+            Record::Intent { step, direction: Direction::Forward } => (step, "begun", None),
+            Record::Intent { step, direction: Direction::Back } => (step, "being reverted", None),
+            Record::Progress { step, mark, .. } => (step, "begun", Some(mark.clone())),
+            Record::Done { step, direction: Direction::Forward, note } => (step, "done", Some(note.clone())),
+            Record::Done { step, direction: Direction::Back, note } => (step, "reverted", Some(note.clone())),
+            Record::Failed { step, why, .. } => (step, "failed", why.lines().next().map(str::to_owned)),
+            _ => continue,
+        };
+        if let Some(at) = plan.steps.iter().position(|step| step.id == *id)
+            && let Some(place) = steps.get_mut(at)
+        {
+            *place = (how, note);
+        }
+    }
+    let is_open_on_target = steps
+        .iter()
+        .zip(&plan.steps)
+        .any(|((how, _), step)| step.kind == migrate::kinds::OPEN && *how == "done");
+    let stage = match last {
+        Some(Record::Closed { direction: Direction::Forward }) => Stage::Migrated,
+        Some(Record::Closed { direction: Direction::Back }) => Stage::RolledBack,
+        _ if is_open_on_target => Stage::CutOver,
         _ => Stage::Open,
     };
-    let plan = read.records.into_iter().find_map(|(_, record)| match record {
-        Record::Opened { plan } => Some(*plan),
-        _ => None,
-    });
-    plan.map(|plan| (plan, stage)).ok_or_else(none)
+    Ok(Known { plan, stage, steps })
 }
 
-/// Goes on with it, or (`Some(Direction::Back)`) takes it back.
+fn route_of(plan: &Plan) -> Result<Route, OpsError> {
+    let params = plan.steps.first().map(|step| step.params.clone()).unwrap_or_default();
+    serde_json::from_value(params)
+        .map_err(|error| OpsError::internal("the plan does not say where its servers are", error))
+}
+
+fn step_of(plan: &Plan, kind: &str) -> Option<String> {
+    plan.steps.iter().find(|step| step.kind == kind).map(|step| step.id.to_string())
+}
+
+/// Where the cutover ends; `None`: with the plan.
+fn cut_over(plan: &Plan) -> Option<String> {
+    step_of(plan, migrate::kinds::END).and_then(|_| step_of(plan, migrate::kinds::OPEN))
+}
+
+fn hold_behind(machine: &mut Machine, step: Option<String>) -> Result<(), OpsError> {
+    let Some(step) = step else { return Ok(()) };
+    machine.stop_after(&step).map_err(|why| OpsError::internal("cannot stop after a step", why))
+}
+
+/// Where it is to stop; `Ok(None)`: at the end of the plan.
+fn until(known: &Known, goal: Goal) -> Result<Option<String>, OpsError> {
+    let plan = &known.plan;
+    let refuse = |why: &str, next: &str| {
+        Err(OpsError::Refused(format!("that is refused, nothing was changed\n  why:  {why}\n  next: {next}")))
+    };
+    let state = |kind: &str| {
+        let at = plan.steps.iter().position(|step| step.kind == kind)?;
+        known.steps.get(at).map(|(how, _)| *how)
+    };
+    let is_untouched = |kind: &str| matches!(state(kind), Some("not begun" | "reverted"));
+    let is_cut_over = known.stage == Stage::CutOver;
+    match goal {
+        Goal::Rollback => Ok(None),
+        Goal::Finish if is_cut_over => Ok(None),
+        Goal::Finish => refuse("the target does not take the writes yet", "sealion migrate cutover"),
+        // Who has begun to end the way back goes on with that.
+        Goal::Resume if is_cut_over && !is_untouched(migrate::kinds::END) => Ok(None),
+        Goal::Resume | Goal::Cutover if is_cut_over => refuse(
+            "the target takes the writes already, and the source follows it",
+            "sealion migrate finish ends the way back; sealion migrate rollback takes it",
+        ),
+        Goal::Resume => match route_of(plan)?.until {
+            Some(until) if is_untouched(migrate::kinds::CLOSE) => {
+                if state(until.kind()) == Some("done") {
+                    return refuse(
+                        "it has come as far as it was to (--until)",
+                        "sealion migrate cutover moves the writes; sealion migrate rollback reverts",
+                    );
+                }
+                Ok(step_of(plan, until.kind()))
+            }
+            _ => Ok(cut_over(plan)),
+        },
+        Goal::Cutover => Ok(cut_over(plan)),
+    }
+}
+
+/// Compares both servers as they are now; changes no row.
+///
+/// # Errors
+/// They differ, or nothing is there to compare.
+pub fn verify(dir: &Path) -> Result<String, OpsError> {
+    let _lock = ClusterLock::take(dir)?;
+    let known = known(dir)?;
+    if matches!(known.stage, Stage::Migrated | Stage::RolledBack) {
+        return Err(OpsError::Refused(
+            "there is nothing to compare\n  why:  that migration is finished, and neither server follows the other\n  next: sealion \
+             migrate status"
+                .into(),
+        ));
+    }
+    let ends = route_of(&known.plan)?.ends()?;
+    migrate::verify(&ends).map_err(|error| with_option(dir, OpsError::Refused(error.to_string())))
+}
+
+/// Goes on with it, or takes it back.
 ///
 /// # Errors
 /// As its steps say.
-pub fn go_on(dir: &Path, wish: Option<Direction>, tell: &mut dyn FnMut(Progress)) -> Result<(), OpsError> {
-    go_on_in(dir, wish, tell).map_err(|error| with_option(dir, error))
+pub fn go_on(dir: &Path, goal: Goal, tell: &mut dyn FnMut(Progress)) -> Result<(), OpsError> {
+    go_on_in(dir, goal, tell).map_err(|error| with_option(dir, error))
 }
 
-fn go_on_in(dir: &Path, wish: Option<Direction>, tell: &mut dyn FnMut(Progress)) -> Result<(), OpsError> {
+fn go_on_in(dir: &Path, goal: Goal, tell: &mut dyn FnMut(Progress)) -> Result<(), OpsError> {
     let _lock = ClusterLock::take(dir)?;
-    known(dir)?;
+    let known = known(dir)?;
+    let wish = match goal {
+        Goal::Rollback => Some(Direction::Back),
+        Goal::Cutover | Goal::Finish => Some(Direction::Forward),
+        Goal::Resume => None,
+    };
     let mut journal = Journal::open(&journal_path(dir))?;
     let records: Vec<Record> = journal.records().cloned().collect();
     let nothing = || {
@@ -293,6 +452,10 @@ fn go_on_in(dir: &Path, wish: Option<Direction>, tell: &mut dyn FnMut(Progress))
     let (mut machine, turned) = Machine::resume(records.iter(), wish).ok_or_else(nothing)?;
     if let Command::Finished(Outcome::Refused { why, .. }) = machine.next() {
         return Err(OpsError::Refused(format!("that is refused, nothing was changed\n\n{why}")));
+    }
+    // Who resumes a way back goes on with that.
+    if machine.direction() == Direction::Forward {
+        hold_behind(&mut machine, until(&known, goal)?)?;
     }
     if turned {
         let direction = machine.direction();
@@ -307,10 +470,7 @@ fn drive(
     tell: &mut dyn FnMut(Progress),
 ) -> Result<(), OpsError> {
     let plan = machine.plan().clone();
-    let params = plan.steps.first().map(|step| step.params.clone()).unwrap_or_default();
-    let route: Route = serde_json::from_value(params)
-        .map_err(|error| OpsError::internal("the plan does not say where its servers are", error))?;
-    let ends = route.ends()?;
+    let ends = route_of(&plan)?.ends()?;
     let shared = std::cell::RefCell::new(tell);
     let mut say = |line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()));
     let mut runner = Migration::new(&ends, &plan, &mut say);
@@ -318,8 +478,17 @@ fn drive(
     let outcome =
         Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: &SystemClock }.run(machine)?;
     match outcome {
-        // Nobody tells a migration to stop after a step.
-        Outcome::Complete | Outcome::Held { .. } => Ok(()),
+        Outcome::Complete => Ok(()),
+        Outcome::Held { after } => {
+            let is_open = step_of(&plan, migrate::kinds::OPEN) == Some(after.to_string());
+            let next = if is_open {
+                "point the applications to the target; sealion migrate finish ends the way back, sealion migrate rollback takes it"
+            } else {
+                "sealion migrate cutover moves the writes; sealion migrate verify compares again"
+            };
+            (shared.borrow_mut())(Progress::Line(format!("held after {after}: {next}")));
+            Ok(())
+        }
         Outcome::Refused { step, why } => {
             Err(OpsError::Refused(format!("step {step} is refused, nothing was changed\n\n{why}")))
         }

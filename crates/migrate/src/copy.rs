@@ -41,16 +41,14 @@ fn position(client: &mut Client) -> Result<(String, String), NetError> {
     Ok((of("Binlog_snapshot_file"), of("Binlog_snapshot_position")))
 }
 
-/// Sessions that see the same. Where the source is too busy for several, one.
+/// Sessions that see the same. Where a server is too busy for several, one.
 ///
 /// # Errors
-/// The source cannot be asked, or does not report its position.
-pub fn snapshot(ends: &Ends, sessions: usize) -> Result<Snapshot, String> {
+/// It cannot be asked, or does not report its position.
+pub fn snapshot(ends: &Ends, end: End, sessions: usize) -> Result<Snapshot, String> {
     let said = |error: NetError| error.in_one_line();
-    let mut clients = (0..sessions.max(1))
-        .map(|_| ends.session(End::Source))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(said)?;
+    let mut clients =
+        (0..sessions.max(1)).map(|_| ends.session(end)).collect::<Result<Vec<_>, _>>().map_err(said)?;
     for _ in 0..SNAPSHOT_TRIES {
         let all = clients.iter_mut().map(position).collect::<Result<Vec<_>, _>>().map_err(said)?;
         let Some((file, at)) = all.first().cloned() else { break };
@@ -66,19 +64,64 @@ pub fn snapshot(ends: &Ends, sessions: usize) -> Result<Snapshot, String> {
 
 fn with_gtid(mut sessions: Vec<Client>, file: &str, at: &str) -> Result<Snapshot, String> {
     if file.is_empty() {
-        return Err(
-            "the source does not report the position of a snapshot (Binlog_snapshot_file is empty)".into()
-        );
+        return Err("it does not report the position of a snapshot (Binlog_snapshot_file is empty)".into());
     }
-    let at: u64 = at.parse().map_err(|_| format!("the source's position is \"{at}\""))?;
+    let at: u64 = at.parse().map_err(|_| format!("its position is \"{at}\""))?;
     let Some(first) = sessions.first_mut() else { return Err("no session".into()) };
     let rows = first
         .query(&format!("SELECT BINLOG_GTID_POS({}, {at})", net::sql_text::text(file)))
         .map_err(|error| error.in_one_line())?;
     // Empty: nothing was written since the binary log began, which is a position too.
     let gtid = rows.scalar().map(std::borrow::Cow::into_owned);
-    let gtid = gtid.ok_or_else(|| format!("the source knows no GTID of {file}:{at}"))?;
+    let gtid = gtid.ok_or_else(|| format!("it knows no GTID of {file}:{at}"))?;
     Ok(Snapshot { sessions, gtid })
+}
+
+/// How long one side has waited for the other, all sessions together.
+#[derive(Default)]
+struct Waited(AtomicU64);
+
+impl Waited {
+    fn add(&self, began: Instant) {
+        let us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.0.fetch_add(us, Ordering::Relaxed);
+    }
+}
+
+/// How far a copy is.
+#[derive(Default)]
+struct Done {
+    rows: AtomicU64,
+    /// As the target is sent them.
+    bytes: AtomicU64,
+    for_target: Waited,
+    for_source: Waited,
+}
+
+impl Done {
+    /// `total_bytes` is what the source's statistics say, and not the same bytes: so what is left is some time.
+    fn told(&self, total_bytes: u64, elapsed: Duration) -> String {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        let rate = bytes as f64 / elapsed.as_secs_f64().max(0.001);
+        let left = match total_bytes.checked_sub(bytes) {
+            Some(left) if bytes > 0 => format!("some {:.0} s left", (left as f64 / rate).ceil()),
+            _ => "how long it will take cannot be told".to_owned(),
+        };
+        let [target, source] = [&self.for_target, &self.for_source].map(|one| one.0.load(Ordering::Relaxed));
+        // One that waits twice as long as the other is not what limits it.
+        let bottleneck = match () {
+            () if target / 2 > source => ", the target is the bottleneck",
+            () if source / 2 > target => ", the source is the bottleneck",
+            () => "",
+        };
+        format!(
+            "{} rows of whole tables, {} MB of some {} MB, {:.1} MB/s, {left}{bottleneck}",
+            self.rows.load(Ordering::Relaxed),
+            bytes / 1_000_000,
+            total_bytes / 1_000_000,
+            rate / 1e6
+        )
+    }
 }
 
 /// Copies all tables; returns how many rows.
@@ -92,7 +135,8 @@ pub fn all(
     tell: &mut dyn FnMut(&str),
 ) -> Result<u64, String> {
     let queue: Mutex<VecDeque<&Table>> = Mutex::new(tables.iter().collect());
-    let (rows, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
+    let done = Done::default();
+    let under_way: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let total_bytes: u64 = tables.iter().map(|table| table.data_bytes).sum();
     let failed: Mutex<Option<String>> = Mutex::new(None);
     let lock = || failed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -101,7 +145,7 @@ pub fn all(
             .sessions
             .iter_mut()
             .map(|source| {
-                let (queue, rows, bytes) = (&queue, &rows, &bytes);
+                let (queue, done, under_way) = (&queue, &done, &under_way);
                 scope.spawn(move || {
                     let mut target = match ends.session(End::Target) {
                         Ok(target) => target,
@@ -113,10 +157,13 @@ pub fn all(
                         }
                         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
                         let Some(table) = next else { return Ok(()) };
-                        let copied = one(source, &mut target, table, bytes);
-                        rows.fetch_add(
+                        let named = format!("{}.{}", table.schema, table.name);
+                        under_way.lock().unwrap_or_else(PoisonError::into_inner).push(named.clone());
+                        let copied = one(source, &mut target, table, done);
+                        under_way.lock().unwrap_or_else(PoisonError::into_inner).retain(|one| *one != named);
+                        done.rows.fetch_add(
                             copied.map_err(|why| {
-                                let why = format!("{}.{}: {why}", table.schema, table.name);
+                                let why = format!("{named}: {why}");
                                 lock().get_or_insert(why.clone());
                                 why
                             })?,
@@ -131,13 +178,8 @@ pub fn all(
             std::thread::sleep(Duration::from_millis(20));
             if told.elapsed() > TOLD_EVERY {
                 told = Instant::now();
-                let mb = bytes.load(Ordering::Relaxed) / 1_000_000;
-                let rate = mb as f64 / began.elapsed().as_secs_f64();
-                tell(&format!(
-                    "{} rows, {mb} MB of some {} MB, {rate:.1} MB/s",
-                    rows.load(Ordering::Relaxed),
-                    total_bytes / 1_000_000
-                ));
+                let tables = under_way.lock().unwrap_or_else(PoisonError::into_inner).join(", ");
+                tell(&format!("{}: {tables}", done.told(total_bytes, began.elapsed())));
             }
         }
         for thread in threads {
@@ -149,11 +191,11 @@ pub fn all(
     });
     match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(why) => Err(why),
-        None => Ok(rows.into_inner()),
+        None => Ok(done.rows.into_inner()),
     }
 }
 
-fn one(source: &mut Client, target: &mut Client, table: &Table, bytes: &AtomicU64) -> Result<u64, String> {
+fn one(source: &mut Client, target: &mut Client, table: &Table, done: &Done) -> Result<u64, String> {
     let read: Vec<String> = table.columns.iter().map(crate::inspect::Column::read_as).collect();
     let write: Vec<String> = table.columns.iter().map(|column| name(&column.name)).collect();
     let select = format!("SELECT {} FROM {}", read.join(", "), table.quoted());
@@ -181,9 +223,11 @@ fn one(source: &mut Client, target: &mut Client, table: &Table, bytes: &AtomicU6
                     // The loader is gone, and says why.
                     let full =
                         std::mem::replace(&mut block, Vec::with_capacity(BLOCK_BYTES + (BLOCK_BYTES >> 2)));
+                    let began = Instant::now();
                     if blocks.send(full).is_err() {
                         broken = Some("the target takes no more rows".into());
                     }
+                    done.for_target.add(began);
                 }
             });
             read.map_err(|error| error.in_one_line())?;
@@ -198,13 +242,15 @@ fn one(source: &mut Client, target: &mut Client, table: &Table, bytes: &AtomicU6
             let _ = blocks.send(Vec::new());
             Ok(sent)
         });
-        let loaded = target.load(&load, &mut |out| match waiting.recv() {
-            Ok(block) => {
-                bytes.fetch_add(block.len() as u64, Ordering::Relaxed);
-                *out = block;
-                Ok(())
-            }
-            Err(_) => Err("the source has no more rows, and has not said that these were all".into()),
+        let loaded = target.load(&load, &mut |out| {
+            let began = Instant::now();
+            let block = waiting.recv();
+            done.for_source.add(began);
+            *out = block.map_err(|_| {
+                "the source has no more rows, and has not said that these were all".to_owned()
+            })?;
+            done.bytes.fetch_add(out.len() as u64, Ordering::Relaxed);
+            Ok(())
         });
         drop(waiting);
         let sent = reader.join().unwrap_or_else(|_| Err("its thread has panicked".into()))?;
@@ -221,4 +267,30 @@ fn one(source: &mut Client, target: &mut Client, table: &Table, bytes: &AtomicU6
         }
         Ok(sent)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_tells_what_is_left_and_who_is_waited_for() {
+        let done = |bytes: u64, target: u64, source: u64| Done {
+            rows: 7.into(),
+            bytes: bytes.into(),
+            for_target: Waited(target.into()),
+            for_source: Waited(source.into()),
+        };
+        let ten = Duration::from_secs(10);
+        assert_eq!(
+            done(20_000_000, 9_000_000, 1_000).told(60_000_000, ten),
+            "7 rows of whole tables, 20 MB of some 60 MB, 2.0 MB/s, some 20 s left, the target is the bottleneck"
+        );
+        let text = done(20_000_000, 1_000, 9_000_000).told(60_000_000, ten);
+        assert!(text.ends_with("the source is the bottleneck"), "{text}");
+        // More than the statistics had, and both wait alike: nothing is made up.
+        let text = done(90_000_000, 1_000, 1_000).told(60_000_000, ten);
+        assert!(text.ends_with("9.0 MB/s, how long it will take cannot be told"), "{text}");
+        assert!(done(0, 0, 0).told(60_000_000, Duration::ZERO).ends_with("cannot be told"));
+    }
 }

@@ -35,6 +35,8 @@ pub struct Table {
     pub name: String,
     /// In order; generated ones are computed again on the target.
     pub columns: Vec<Column>,
+    /// Of its primary key; empty: it has none.
+    pub key: Vec<String>,
     /// As the source tells them; for progress only.
     pub data_bytes: u64,
 }
@@ -126,6 +128,7 @@ pub fn tables(client: &mut Client, schemas: &[String]) -> Result<Vec<Table>, Net
                 schema: row.at(0)?.into_owned(),
                 name: row.at(1)?.into_owned(),
                 columns: Vec::new(),
+                key: Vec::new(),
                 data_bytes: row.at(2)?.parse().unwrap_or(0),
             })
         })
@@ -142,7 +145,19 @@ pub fn tables(client: &mut Client, schemas: &[String]) -> Result<Vec<Table>, Net
             columns.entry((schema, table)).or_default().push(Column { name, form });
         }
     }
+    let rows = client.query(&format!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME FROM information_schema.STATISTICS \
+         WHERE TABLE_SCHEMA IN ({within}) AND INDEX_NAME = 'PRIMARY' ORDER BY 1, 2, SEQ_IN_INDEX"
+    ))?;
+    let mut keys: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for row in rows.iter() {
+        let cell = |at| row.at(at).map(std::borrow::Cow::into_owned);
+        if let (Some(schema), Some(table), Some(column)) = (cell(0), cell(1), cell(2)) {
+            keys.entry((schema, table)).or_default().push(column);
+        }
+    }
     for table in &mut all {
+        table.key = keys.remove(&(table.schema.clone(), table.name.clone())).unwrap_or_default();
         table.columns = columns.remove(&(table.schema.clone(), table.name.clone())).unwrap_or_default();
     }
     Ok(all)
@@ -334,6 +349,22 @@ pub fn problems(ends: &Ends, source: &mut Client, target: &mut Client) -> Result
         "the target has filters of replication",
         "replicate_do_db or replicate_wild_do_table is set, and would be overwritten or hide writes",
         "remove them from its option file, then restart",
+    );
+    want(
+        &mut all,
+        ends.back.is_none() || is_on(&to, "log_bin"),
+        "the target writes no binary log",
+        "after the cutover the source could not follow it, and nothing could be taken back",
+        "log_bin=ON in the [mysqld] group of its option file, then restart; or --no-way-back",
+    );
+    want(
+        &mut all,
+        ends.back.is_none()
+            || (from.variable("replicate_wild_do_table").is_empty()
+                && from.variable("replicate_do_db").is_empty()),
+        "the source has filters of replication",
+        "replicate_do_db or replicate_wild_do_table is set, and would be overwritten or hide writes once it follows the target",
+        "remove them from its option file, then restart; or --no-way-back",
     );
     if let Some(odd) = ends.schemas.iter().find(|schema| schema.contains(',')) {
         all.push(Problem::new(

@@ -6,6 +6,7 @@
 
 mod compare;
 mod copy;
+mod flow;
 mod gtid;
 mod inspect;
 mod plan;
@@ -16,30 +17,37 @@ use std::path::PathBuf;
 
 use net::{Client, ConnectOptions, NetError, SecretString};
 
-pub use inspect::{Problem, Table};
+pub use inspect::{Problem, Server, Table};
+/// What steps are called in a journal.
+pub mod kinds {
+    pub use crate::plan::{CLOSE, COMPARE, COPY, END, FOLLOW, OPEN};
+}
 pub use plan::plan;
 pub use steps::Migration;
 
-/// Both servers, and how the target is let into the source.
+/// Both servers, and how each is let into the other.
 #[derive(Debug, Clone)]
 pub struct Ends {
     pub source: ConnectOptions,
     pub target: ConnectOptions,
+    /// How the target is let into the source.
     pub replication: ReplicationLogin,
+    /// How the source is let into the target, after the cutover; `None`: there is no way back from it.
+    pub back: Option<ReplicationLogin>,
     pub schemas: Vec<String>,
     /// Copies side by side.
     pub sessions: usize,
 }
 
-/// What the target logs in to the source with.
+/// What one server logs in to the other with.
 #[derive(Debug, Clone)]
 pub struct ReplicationLogin {
-    /// As the target reaches the source; it is also the name that must be in the source's certificate.
+    /// As the one that follows reaches the other; it is also the name that must be in that one's certificate.
     pub host: String,
     pub port: u16,
     pub user: String,
     pub password: SecretString,
-    /// On the target's machine.
+    /// On the machine of the one that follows.
     pub ca: PathBuf,
 }
 
@@ -79,4 +87,12 @@ impl Ends {
         ))?;
         Ok(client)
     }
+}
+
+/// Compares both servers at one and the same transaction, by the way in which replication goes now; changes no row.
+///
+/// # Errors
+/// They differ, or cannot be compared.
+pub fn verify(ends: &Ends) -> Result<String, change::StepError> {
+    steps::compared::now(ends)
 }

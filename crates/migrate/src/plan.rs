@@ -5,7 +5,7 @@ use net::NetError;
 use serde_json::json;
 
 use crate::inspect::{self, Problem, Server};
-use crate::{End, Ends};
+use crate::{End, Ends, ReplicationLogin};
 
 /// `Plan::topology` of a migration.
 pub const TOPOLOGY: &str = "migration";
@@ -15,10 +15,28 @@ pub const COPY: &str = "migrate-copy";
 pub const FOLLOW: &str = "migrate-follow";
 pub const COMPARE: &str = "migrate-compare";
 pub const CLOSE: &str = "migrate-close";
+pub const REVERSE: &str = "migrate-reverse";
 pub const OPEN: &str = "migrate-open";
+/// Behind it there is no way back.
+pub const END: &str = "migrate-end";
 
 /// In the parameters of [`CLOSE`]: for each end, what a rollback leads to.
 pub const WAS_READ_ONLY: &str = "was_read_only";
+
+/// In the parameters of [`REVERSE`]: `gtid_slave_pos` of the source, from when it followed somebody.
+pub const HAD_FOLLOWED: &str = "had_followed";
+
+/// `CHANGE MASTER`, as people read it.
+fn change_master(login: &ReplicationLogin) -> String {
+    format!(
+        "CHANGE MASTER TO MASTER_HOST='{}', MASTER_PORT={}, MASTER_USER='{}', MASTER_PASSWORD='…', MASTER_SSL=1, \
+         MASTER_SSL_CA='{}', MASTER_SSL_VERIFY_SERVER_CERT=1, MASTER_USE_GTID=slave_pos",
+        login.host,
+        login.port,
+        login.user,
+        login.ca.display()
+    )
+}
 
 fn told(accounts: &[String]) -> String {
     let who = if accounts.is_empty() { "no account that can be seen".into() } else { accounts.join(", ") };
@@ -41,6 +59,34 @@ fn step(id: &str, kind: &str, title: String, sql: Vec<String>) -> Step {
         diff: vec![],
         params: json!({}),
     }
+}
+
+fn impact(ends: &Ends, from: &Server, to: &Server, writers: &[String]) -> Vec<String> {
+    let mut all = vec![
+        format!("MariaDB {} to {}: {}", from.version, to.version, ends.schemas.join(", ")),
+        told(writers),
+        "read_only and the filter of replication are set without a restart, and are gone with one: also put read_only=ON into the option \
+         file of whichever server is not to be written to"
+            .into(),
+    ];
+    if ends.back.is_none() {
+        all.push("applications write to the source until M5; from M5 to M6 to neither".into());
+        all.push("there is no way back once the target takes writes (--no-way-back)".into());
+        return all;
+    }
+    all.push("applications write to the source until M5; from M5 to M7 to neither".into());
+    all.push(
+        "after M7 the source follows the target, so that a rollback keeps what the target took, until M8"
+            .into(),
+    );
+    if from.capabilities.version < to.capabilities.version {
+        all.push(format!(
+            "on that way back a newer server is followed by an older one: rows pass, but a statement that only {} knows (CREATE, ALTER) \
+             stops it. Then a rollback is refused until that is resolved",
+            to.version
+        ));
+    }
+    all
 }
 
 /// Looks at both ends; changes nothing.
@@ -78,8 +124,9 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
         vec![],
     );
     compare.only_looks = true;
+    let back = ends.back.as_ref();
     let mut open = step(
-        "M6",
+        if back.is_some() { "M7" } else { "M6" },
         OPEN,
         "end replication and open the target for writes".into(),
         vec!["STOP SLAVE".into(), "RESET SLAVE ALL".into(), "SET GLOBAL read_only = OFF".into()],
@@ -93,9 +140,11 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
     // Whoever goes back brings back what was.
     let earlier = |server: &Server| !matches!(server.variable("read_only"), "OFF" | "0");
     close.params = json!({ WAS_READ_ONLY: { "source": earlier(&from), "target": earlier(&to) } });
-    open.nature.irreversible =
-        Some("from then on the target takes writes, and nothing brings them back to the source".into());
-    let steps = vec![
+    if back.is_none() {
+        open.nature.irreversible =
+            Some("from then on the target takes writes, and nothing brings them back to the source".into());
+    }
+    let mut steps = vec![
         step(
             "M1",
             TABLES,
@@ -118,21 +167,32 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
                 login.host, login.port
             ),
             vec![
-                format!(
-                    "CHANGE MASTER TO MASTER_HOST='{}', MASTER_PORT={}, MASTER_USER='{}', MASTER_PASSWORD='…', MASTER_SSL=1, \
-                     MASTER_SSL_CA='{}', MASTER_SSL_VERIFY_SERVER_CERT=1, MASTER_USE_GTID=slave_pos",
-                    login.host,
-                    login.port,
-                    login.user,
-                    login.ca.display()
-                ),
+                change_master(login),
                 "START SLAVE".into(),
             ],
         ),
         compare,
         close,
-        open,
     ];
+    match back {
+        None => steps.push(open),
+        Some(login) => {
+            let title = format!(
+                "let the source follow the target, {}:{}, over TLS, with verification of its certificate",
+                login.host, login.port
+            );
+            let sql =
+                vec!["SET GLOBAL gtid_slave_pos = …".into(), change_master(login), "START SLAVE".into()];
+            let mut reverse = step("M6", REVERSE, title, sql);
+            reverse.params = json!({ HAD_FOLLOWED: from.variable("gtid_slave_pos") });
+            let sql = vec!["STOP SLAVE".into(), "RESET SLAVE ALL".into()];
+            let title = "end the source's replication from the target; the source stays as it is, read-only";
+            let mut end = step("M8", END, title.into(), sql);
+            end.nature.irreversible =
+                Some("from then on the source gets nothing of what the target takes".into());
+            steps.extend([reverse, open, end]);
+        }
+    }
     let mut state = format!(
         "{} {} {} {}",
         from.version,
@@ -140,12 +200,16 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
         from.variable("server_id"),
         to.variable("server_id")
     );
-    for table in &tables {
-        state += &format!("\n{}", table.quoted());
-        for column in &table.columns {
-            state += &format!(" {}", net::sql_text::name(&column.name));
-        }
-    }
+    // By name: they come by size, which is another while applications write.
+    let mut lines: Vec<String> = tables
+        .iter()
+        .map(|table| {
+            let columns = table.columns.iter().map(|column| net::sql_text::name(&column.name));
+            format!("\n{} {}", table.quoted(), columns.collect::<Vec<_>>().join(" "))
+        })
+        .collect();
+    lines.sort();
+    state += &lines.concat();
     Ok(Ok(Plan {
         id: id.to_owned(),
         sequence: 0,
@@ -157,13 +221,9 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
         sealion_version: env!("CARGO_PKG_VERSION").into(),
         state_hash: model::hex(&openssl::sha::sha256(state.as_bytes())),
         inventory: std::collections::BTreeMap::new(),
-        impact: vec![
-            format!("MariaDB {} to {}: {schemas}", from.version, to.version),
-            "applications write to the source until M5; from M5 to M6 to neither".into(),
-            told(&inspect::writers_all_the_same(&mut source)?),
-        ],
+        impact: impact(ends, &from, &to, &inspect::writers_all_the_same(&mut source)?),
         rights: vec![
-            "source: SELECT, SHOW VIEW, TRIGGER, EVENT, PROCESS, RELOAD, BINLOG MONITOR, SLAVE MONITOR, READ_ONLY ADMIN".into(),
+            "source: SELECT, SHOW VIEW, TRIGGER, EVENT, PROCESS, RELOAD, BINLOG MONITOR, SLAVE MONITOR, READ_ONLY ADMIN; for the way back also REPLICATION SLAVE ADMIN, SUPER".into(),
             "target: ALL on the schemas, REPLICATION SLAVE ADMIN, SLAVE MONITOR, RELOAD, BINLOG ADMIN, READ_ONLY ADMIN, SUPER".into(),
         ],
         steps,

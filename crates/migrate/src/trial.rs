@@ -1,4 +1,4 @@
-//! The target's way to the source, tried before a row is copied: a channel of its own that receives and applies nothing.
+//! One server's way to the other, tried before a row is copied: a channel of its own that receives and applies nothing.
 
 use std::time::{Duration, Instant};
 
@@ -7,8 +7,8 @@ use net::Client;
 use net::sql_text::text;
 
 use crate::End;
-use crate::ReplicationLogin;
-use crate::steps::{NotFollowing, RESUME, asked, change_master, fail};
+use crate::flow::{Flow, NotFollowing};
+use crate::steps::{RESUME, asked, fail};
 
 /// Beside the channel without a name, which is the migration's.
 const CHANNEL: &str = "'sealion_trial'";
@@ -16,30 +16,29 @@ const CHANNEL: &str = "'sealion_trial'";
 const TRIAL_MAX: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(100);
 
-/// The target logs in to the source as `login` and is where the source is written to now. It begins at the end of the binary log, so that
+/// The follower logs in to the leader and is where that one is written to now. It begins at the end of the binary log, so that
 /// nothing old comes; its applier is never started.
-pub(crate) fn try_to_follow(
-    source: &mut Client,
-    target: &mut Client,
-    login: &ReplicationLogin,
-) -> Result<(), StepError> {
-    forget(target)?;
-    let at = source.query("SHOW MASTER STATUS").map_err(asked(End::Source))?;
+pub(crate) fn try_to_follow(flow: &Flow<'_>) -> Result<(), StepError> {
+    let (mut leader, mut follower) = (flow.leader()?, flow.follower()?);
+    forget(&mut follower, flow.to)?;
+    let at = leader.query("SHOW MASTER STATUS").map_err(asked(flow.from))?;
     let place = format!(
         "MASTER_USE_GTID=no, MASTER_LOG_FILE={}, MASTER_LOG_POS={}",
         text(&at.text(0, "File").unwrap_or_default()),
         at.text(0, "Position").and_then(|text| text.parse::<u64>().ok()).unwrap_or(4)
     );
-    let source_id = source.query("SELECT @@GLOBAL.server_id").map_err(asked(End::Source))?;
-    change_master(target, CHANNEL, login, &place)?;
-    target.execute(&format!("START SLAVE {CHANNEL} IO_THREAD")).map_err(asked(End::Target))?;
-    let tried = wait(target, &source_id.scalar().unwrap_or_default());
-    let forgotten = forget(target);
+    let leader_id = leader.query("SELECT @@GLOBAL.server_id").map_err(asked(flow.from))?;
+    flow.change_master(&mut follower, CHANNEL, &place)?;
+    follower.execute(&format!("START SLAVE {CHANNEL} IO_THREAD")).map_err(asked(flow.to))?;
+    let tried = wait(&mut follower, &leader_id.scalar().unwrap_or_default());
+    let forgotten = forget(&mut follower, flow.to);
     tried.map_err(|NotFollowing { why, .. }| {
+        let login = flow.login;
+        let option = if flow.to == End::Target { "--follow-as" } else { "--back-as" };
         fail(
-            &format!("the target cannot replicate from {}:{} as {}", login.host, login.port, login.user),
+            &format!("the {} cannot replicate from {}:{} as {}", flow.to, login.host, login.port, login.user),
             why,
-            &format!("the file of --follow-as says how it logs in; {RESUME}"),
+            &format!("the file of {option} says how it logs in; {RESUME}"),
         )
     })?;
     forgotten
@@ -60,7 +59,7 @@ fn wait(target: &mut Client, source_id: &str) -> Result<(), NotFollowing> {
         let failed = |why: String| Err(NotFollowing { why, has_error: true });
         if running == "Yes" && !["", "0"].contains(&server_id.as_str()) {
             return failed(format!(
-                "a server with server_id {server_id} answers there, and the source has {source_id}"
+                "a server with server_id {server_id} answers there, and the one that is meant has {source_id}"
             ));
         }
         if !error.is_empty() {
@@ -74,13 +73,13 @@ fn wait(target: &mut Client, source_id: &str) -> Result<(), NotFollowing> {
 }
 
 /// Also what somebody has left who was killed.
-pub(crate) fn forget(target: &mut Client) -> Result<(), StepError> {
-    let rows = target.query("SHOW ALL SLAVES STATUS").map_err(asked(End::Target))?;
+pub(crate) fn forget(target: &mut Client, end: End) -> Result<(), StepError> {
+    let rows = target.query("SHOW ALL SLAVES STATUS").map_err(asked(end))?;
     let is_there = (0..rows.len())
         .any(|row| rows.text(row, "Connection_name").is_some_and(|name| text(&name) == CHANNEL));
     if is_there {
         for sql in [format!("STOP SLAVE {CHANNEL}"), format!("RESET SLAVE {CHANNEL} ALL")] {
-            target.execute(&sql).map_err(asked(End::Target))?;
+            target.execute(&sql).map_err(asked(end))?;
         }
     }
     Ok(())

@@ -148,9 +148,14 @@ pub const RIGHTS: &[Rights] = &[
             "EVENT",
             "PROCESS",
             "READ_ONLY ADMIN",
+            // It follows the target after the cutover, for the way back.
+            "RELOAD",
             "REPLICA MONITOR",
+            "REPLICATION SLAVE ADMIN",
             "SELECT",
             "SHOW VIEW",
+            // As for the target.
+            "SUPER",
             "TRIGGER",
         ],
         &[],

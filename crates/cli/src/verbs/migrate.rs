@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use ::change::Direction;
-use clap::{Args, Subcommand};
-use migrate_ops::{Progress, Route, Stage};
+use clap::{Args, Subcommand, ValueEnum};
+use migrate_ops::cloud::Cloud;
+use migrate_ops::{Goal, Known, Progress, Route, Stage, Until};
 use model::Plan;
 use site::OpsError;
 
@@ -24,7 +24,19 @@ pub enum MigrateCommand {
   sealion migrate resume
   sealion migrate resume --name shop --yes 0123456789ab")]
     Resume(MigrateGoOnArgs),
-    /// Revert a migration, as long as the target is not open for writes
+    /// Compare both servers at one and the same transaction, while they are written to
+    Verify(MigrateVerifyArgs),
+    /// Move the applications' writes over, where run has waited before that
+    #[command(after_long_help = "Examples:
+  sealion migrate cutover
+  sealion migrate cutover --name shop --yes 0123456789ab")]
+    Cutover(MigrateGoOnArgs),
+    /// End the way back: the source gets nothing any more
+    #[command(after_long_help = "Examples:
+  sealion migrate finish
+  sealion migrate finish --name shop --yes 0123456789ab")]
+    Finish(MigrateGoOnArgs),
+    /// Revert a migration; after the cutover the source has what the target took
     #[command(
         alias = "undo",
         after_long_help = "Examples:
@@ -41,7 +53,10 @@ pub struct RouteArgs {
     /// Option file of the source, as for mariadb --defaults-file
     #[arg(long, value_name = "FILE")]
     pub from: PathBuf,
-    /// Option file of the target
+    /// Option file of the target; for plan also aurora or rds
+    ///
+    /// Option file of the target. migrate plan also takes the words aurora and rds: it prints the calls for a target of AWS then, which
+    /// run cannot do.
     #[arg(long, value_name = "FILE")]
     pub to: PathBuf,
     /// Option file of the account that the target replicates with
@@ -50,12 +65,37 @@ pub struct RouteArgs {
     /// password, and ssl-ca as a file on the target's machine.
     #[arg(long, value_name = "FILE")]
     pub follow_as: PathBuf,
+    /// Option file of the account that the source replicates with, after the cutover
+    ///
+    /// Option file of the account that the source replicates with after the cutover, so that a rollback loses nothing: host and port
+    /// of the target as the source reaches it, user, password, and ssl-ca as a file on the source's machine.
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "no_way_back",
+        conflicts_with = "no_way_back"
+    )]
+    pub back_as: Option<PathBuf>,
+    /// Nothing brings back what the target takes after the cutover
+    #[arg(long)]
+    pub no_way_back: bool,
     /// Schemas, all of their tables
     #[arg(long, value_delimiter = ',', required = true, value_name = "SCHEMA")]
     pub schemas: Vec<String>,
     /// Sessions that copy side by side
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub sessions: u16,
+}
+
+/// Before the cutover.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum UntilArg {
+    /// The rows are on the target
+    Copy,
+    /// The target follows the source
+    Follow,
+    /// Both are equal
+    Verify,
 }
 
 #[derive(Debug, Args)]
@@ -72,8 +112,8 @@ pub struct NameArgs {
 #[command(
     arg = formats(TABLE_OR_JSON),
     after_long_help = "Examples:
-  sealion migrate plan --from db1.cnf --to db2.cnf --follow-as repl.cnf --schemas shop
-  sealion migrate plan --from db1.cnf --to db2.cnf --follow-as repl.cnf --schemas a,b"
+  sealion migrate plan --from db1.cnf --to db2.cnf --follow-as f.cnf --back-as b.cnf --schemas shop
+  sealion migrate plan --from db1.cnf --to db2.cnf --follow-as f.cnf --back-as b.cnf --schemas a,b"
 )]
 pub struct MigratePlanArgs {
     #[command(flatten)]
@@ -82,11 +122,14 @@ pub struct MigratePlanArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  sealion migrate run --from db1.cnf --to db2.cnf --follow-as repl.cnf --schemas shop
-  sealion migrate run --from db1.cnf --to db2.cnf --follow-as repl.cnf --schemas a,b")]
+  sealion migrate run --from db1.cnf --to db2.cnf --follow-as f.cnf --back-as b.cnf --schemas shop
+  sealion migrate run --from db1.cnf --to db2.cnf --follow-as f.cnf --back-as b.cnf --schemas a,b")]
 pub struct MigrateRunArgs {
     #[command(flatten)]
     pub route: RouteArgs,
+    /// Wait there for migrate cutover
+    #[arg(long, value_name = "STEP")]
+    pub until: Option<UntilArg>,
     #[command(flatten)]
     pub name: NameArgs,
     #[command(flatten)]
@@ -113,8 +156,17 @@ pub struct MigrateStatusArgs {
     pub name: NameArgs,
 }
 
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  sealion migrate verify
+  sealion migrate verify --name shop")]
+pub struct MigrateVerifyArgs {
+    #[command(flatten)]
+    pub name: NameArgs,
+}
+
 impl RouteArgs {
-    fn route(&self) -> Result<Route, OpsError> {
+    fn route(&self, until: Option<UntilArg>) -> Result<Route, OpsError> {
         // It may be gone on with from another directory.
         let whole = |path: &PathBuf| {
             std::fs::canonicalize(path).map_err(|error| {
@@ -129,6 +181,12 @@ impl RouteArgs {
             from: whole(&self.from)?,
             to: whole(&self.to)?,
             follow_as: whole(&self.follow_as)?,
+            back_as: self.back_as.as_ref().map(whole).transpose()?,
+            until: until.map(|until| match until {
+                UntilArg::Copy => Until::Copy,
+                UntilArg::Follow => Until::Follow,
+                UntilArg::Verify => Until::Verify,
+            }),
             schemas: self.schemas.clone(),
             sessions: self.sessions.into(),
         })
@@ -144,49 +202,92 @@ impl NameArgs {
 pub fn migrate(global: &Global, command: &MigrateCommand) -> Result<u8, OpsError> {
     match command {
         MigrateCommand::Plan(args) => {
-            print_plan(global, &migrate_ops::plan(&args.route.route()?)?)?;
+            if let Some(cloud) = Cloud::of(&args.route.to) {
+                let route = &args.route;
+                show::out(&migrate_ops::cloud::plan(cloud, &route.from, &route.follow_as, &route.schemas)?);
+                return Ok(0);
+            }
+            print_plan(global, &migrate_ops::plan(&args.route.route(None)?)?)?;
             Ok(0)
         }
         MigrateCommand::Run(args) => {
-            let plan = migrate_ops::plan(&args.route.route()?)?;
+            let plan = migrate_ops::plan(&args.route.route(args.until)?)?;
             confirm(&plan, args.yes.yes.as_deref())?;
             carry_out(|tell| migrate_ops::begin(&args.name.dir(), &plan, tell))
         }
-        MigrateCommand::Resume(args) => go_on(args, "migrate resume", None),
-        MigrateCommand::Rollback(args) => go_on(args, "migrate rollback", Some(Direction::Back)),
+        MigrateCommand::Resume(args) => go_on(args, "migrate resume", Goal::Resume),
+        MigrateCommand::Cutover(args) => go_on(args, "migrate cutover", Goal::Cutover),
+        MigrateCommand::Finish(args) => go_on(args, "migrate finish", Goal::Finish),
+        MigrateCommand::Rollback(args) => go_on(args, "migrate rollback", Goal::Rollback),
+        MigrateCommand::Verify(args) => {
+            show::out(&migrate_ops::verify(&args.name.dir())?);
+            Ok(0)
+        }
         MigrateCommand::Status(args) => {
-            let (plan, stage) = migrate_ops::known(&args.name.dir())?;
-            if global.format == Format::Json {
-                let is_migrated = stage == Stage::Migrated;
-                let is_finished = stage != Stage::Open;
-                let json = serde_json::json!({ "plan": plan.id, "is_finished": is_finished, "is_migrated": is_migrated });
-                show::out(&format!("{json:#}"));
-            } else {
-                let how = match stage {
-                    Stage::Open => {
-                        let of = migrate_ops::dir_option(&args.name.dir());
-                        format!("not finished: sealion migrate resume{of}, or sealion migrate rollback{of}")
-                    }
-                    Stage::Migrated => "migrated: the target takes the writes".to_owned(),
-                    Stage::RolledBack => "rolled back: nothing of it is on the target".to_owned(),
-                };
-                show::out(&format!("{}: {how}", plan.id));
-            }
+            let known = migrate_ops::known(&args.name.dir())?;
+            print_status(global, &known, &migrate_ops::dir_option(&args.name.dir()));
             Ok(0)
         }
     }
 }
 
-fn go_on(args: &MigrateGoOnArgs, verb: &str, wish: Option<Direction>) -> Result<u8, OpsError> {
-    let (plan, _) = migrate_ops::known(&args.name.dir())?;
-    let what = if wish == Some(Direction::Back) {
-        let plan = &plan.id;
-        format!("{verb} reverts {plan}: the schemas that it made on the target are dropped")
-    } else {
-        format!("{verb} continues {}", plan.id)
+fn print_status(global: &Global, known: &Known, option: &str) {
+    let Known { plan, stage, steps } = known;
+    if global.format == Format::Json {
+        let stage_word = match stage {
+            Stage::Open => "open",
+            Stage::CutOver => "cut-over",
+            Stage::Migrated => "migrated",
+            Stage::RolledBack => "rolled-back",
+        };
+        let steps: Vec<_> = plan
+            .steps
+            .iter()
+            .zip(steps)
+            .map(|(step, (state, note))| {
+                serde_json::json!({ "id": step.id, "title": step.title, "state": state, "note": note })
+            })
+            .collect();
+        let json = serde_json::json!({
+            "schema": "sealion/migrate-status/1", "plan": plan.id, "hash": plan.short_hash(), "stage": stage_word,
+            "is_finished": matches!(stage, Stage::Migrated | Stage::RolledBack),
+            "is_migrated": *stage == Stage::Migrated, "steps": steps,
+        });
+        show::out(&format!("{json:#}"));
+        return;
+    }
+    let how = match stage {
+        Stage::Open => {
+            format!(
+                "not finished: sealion migrate resume{option} or cutover{option}, or sealion migrate rollback{option}"
+            )
+        }
+        Stage::CutOver => {
+            format!(
+                "the target takes the writes, and the source follows it: sealion migrate finish{option}, or rollback{option}"
+            )
+        }
+        Stage::Migrated => "migrated: the target takes the writes".to_owned(),
+        Stage::RolledBack => "rolled back: nothing of it is on the target".to_owned(),
+    };
+    show::out(&show::fitted("", &format!("{}: {how}", plan.id)));
+    for (step, (state, note)) in plan.steps.iter().zip(steps) {
+        let note = note.as_deref().map_or_else(String::new, |note| format!(": {note}"));
+        show::out(&show::fitted(&format!("{}  {state:<14}  ", step.id), &format!("{}{note}", step.title)));
+    }
+}
+
+fn go_on(args: &MigrateGoOnArgs, verb: &str, goal: Goal) -> Result<u8, OpsError> {
+    let Known { plan, .. } = migrate_ops::known(&args.name.dir())?;
+    let id = &plan.id;
+    let what = match goal {
+        Goal::Rollback => format!("{verb} reverts {id}: the schemas that it made on the target are dropped"),
+        Goal::Cutover => format!("{verb} moves the writes of {id} to the target"),
+        Goal::Finish => format!("{verb} ends the way back of {id}: the source gets nothing any more"),
+        Goal::Resume => format!("{verb} continues {id}"),
     };
     confirm_what(verb, &plan, &what, &[], args.yes.yes.as_deref())?;
-    carry_out(|tell| migrate_ops::go_on(&args.name.dir(), wish, tell))
+    carry_out(|tell| migrate_ops::go_on(&args.name.dir(), goal, tell))
 }
 
 fn print_plan(global: &Global, plan: &Plan) -> Result<(), OpsError> {

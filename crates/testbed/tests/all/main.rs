@@ -41,6 +41,7 @@ mod lab_keys;
 mod lab_kills;
 mod lab_membership;
 mod lab_migrate;
+mod lab_migrate_kills;
 mod lab_mixed;
 mod lab_outsider;
 mod lab_promises;

@@ -1,0 +1,108 @@
+//! Whether both servers hold the same, at one and the same transaction, while the leading one is written to.
+
+use std::time::Duration;
+
+use change::StepError;
+use model::text::counted;
+use net::Client;
+use net::sql_text::text;
+
+use super::{RESUME, asked, fail};
+use crate::flow::{CATCH_UP_S, Flow};
+use crate::{End, Ends, compare, copy, inspect};
+
+/// One table of a large server.
+const TABLE_MAX: Duration = Duration::from_secs(3600);
+
+/// By the way in which replication goes now.
+pub(crate) fn now(ends: &Ends) -> Result<String, StepError> {
+    let forward = ends.forward();
+    if forward.is_set_up()? {
+        return at_one_transaction(&forward);
+    }
+    if let Some(back) = ends.back().filter(|back| back.is_set_up().unwrap_or(false)) {
+        return at_one_transaction(&back);
+    }
+    // Killed while the target was opened: replication has ended, and nobody has written to either.
+    let (mut source, mut target) = (forward.leader()?, forward.follower()?);
+    if !super::is_read_only(&mut source, End::Source)? || !super::is_read_only(&mut target, End::Target)? {
+        return Err(fail(
+            "source and target cannot be compared",
+            "neither follows the other, and one of them takes writes",
+            "nothing says any more that they are equal: compare them by hand",
+        ));
+    }
+    forward.nothing_since(&mut source)?;
+    tables(&forward, &mut source, &mut target, "the end")
+}
+
+/// The follower stops behind that transaction.
+pub(super) fn at_one_transaction(flow: &Flow<'_>) -> Result<String, StepError> {
+    let (mut leader, mut follower) = (flow.leader()?, flow.follower()?);
+    flow.is_same_log(&mut leader, &mut follower)?;
+    let now = flow.written(&mut leader)?;
+    flow.reach(&now, CATCH_UP_S)?;
+    follower.execute("STOP SLAVE").map_err(asked(flow.to))?;
+    let compared = stopped(flow, &mut follower);
+    // It has stopped behind that transaction, or is still on its way there.
+    for sql in ["STOP SLAVE", "START SLAVE"] {
+        follower.execute(sql).map_err(asked(flow.to))?;
+    }
+    compared
+}
+
+fn stopped(flow: &Flow<'_>, follower: &mut Client) -> Result<String, StepError> {
+    let mut snapshot = copy::snapshot(flow.ends, flow.from, 1)
+        .map_err(|why| fail(&format!("there is no consistent snapshot of the {}", flow.from), why, RESUME))?;
+    let Some(leader) = snapshot.sessions.first_mut() else { return Err(StepError("no session".into())) };
+    follower
+        .execute(&format!("START SLAVE UNTIL MASTER_GTID_POS = {}", text(&snapshot.gtid)))
+        .map_err(asked(flow.to))?;
+    // Its threads stop behind that transaction by themselves, and may have done so.
+    flow.reach_until(&snapshot.gtid)?;
+    tables(flow, leader, follower, &snapshot.gtid)
+}
+
+fn tables(
+    flow: &Flow<'_>,
+    leader: &mut Client,
+    follower: &mut Client,
+    at: &str,
+) -> Result<String, StepError> {
+    let tables = inspect::tables(leader, &flow.ends.schemas).map_err(asked(flow.from))?;
+    flow.same_definitions(leader, follower, &tables)?;
+    let (mut rows, mut differ) = (0, Vec::new());
+    leader.set_io_timeout(TABLE_MAX).map_err(asked(flow.from))?;
+    follower.set_io_timeout(TABLE_MAX).map_err(asked(flow.to))?;
+    for table in &tables {
+        let said = |end: End| {
+            let named = format!("{}.{}", table.schema, table.name);
+            move |why: String| fail(&format!("{named} cannot be compared on the {end}"), why, RESUME)
+        };
+        let (here, there) = std::thread::scope(|scope| {
+            let here = scope.spawn(|| compare::digest(leader, table));
+            let there = compare::digest(follower, table);
+            (here.join().unwrap_or_else(|_| Err("its thread has panicked".into())), there)
+        });
+        let (here, there) = (here.map_err(said(flow.from))?, there.map_err(said(flow.to))?);
+        if here != there {
+            let which = compare::differing(leader, follower, table, [flow.from, flow.to]);
+            let which = which.unwrap_or_else(|why| format!("which rows cannot be told: {why}"));
+            let counts = format!("{} and {} rows", here.rows, there.rows);
+            differ.push(format!("{}.{} ({counts}): {which}", table.schema, table.name));
+        }
+        rows += here.rows;
+    }
+    if differ.is_empty() {
+        let tables = counted(tables.len(), "table", "tables");
+        return Ok(format!("{} of {tables} are equal at {at}", counted(rows, "row", "rows")));
+    }
+    Err(fail(
+        "source and target differ",
+        format!("at {at}: {}", differ.join("; ")),
+        &format!(
+            "find out who wrote to the {}, and sealion migrate rollback; or put it right there, and sealion migrate resume",
+            flow.to
+        ),
+    ))
+}

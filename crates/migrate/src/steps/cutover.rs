@@ -1,0 +1,114 @@
+//! The moment in which the writes move, and the way back from there.
+
+use std::time::{Duration, Instant};
+
+use change::StepError;
+use net::sql_text::{name, text};
+use net::{Client, NetError};
+
+use super::{Migration, WINDOW_S, asked, compared, fail, is_read_only};
+use crate::inspect::mark;
+use crate::{End, LOCK_WAIT_S};
+
+/// Source: MariaDB manual, error 1205, ER_LOCK_WAIT_TIMEOUT.
+const LOCK_WAIT_TIMEOUT: u16 = 1205;
+
+impl Migration<'_> {
+    pub(super) fn close_source(&mut self) -> Result<(), StepError> {
+        let (mut source, mut target) = (self.client(End::Source)?, self.client(End::Target)?);
+        // read_only goes with a restart.
+        if !is_read_only(&mut target, End::Target)? {
+            (self.tell)("the target was open for writes (was it restarted?): it is closed again");
+            Self::close(&mut target, End::Target)?;
+        }
+        self.closed = Some(Instant::now());
+        Self::close(&mut source, End::Source)?;
+        let forward = self.ends.forward();
+        let last = forward.written(&mut source)?;
+        forward.reach(&last, WINDOW_S)?;
+        forward.nothing_since(&mut source)
+    }
+
+    /// Waits for statements that write; transactions that are open fail when they commit.
+    pub(super) fn close(client: &mut Client, end: End) -> Result<(), StepError> {
+        client.set_io_timeout(Duration::from_secs(WINDOW_S)).map_err(asked(end))?;
+        client.execute("SET GLOBAL read_only = ON").map(|_| ()).map_err(|error| match error {
+            NetError::Refused { code: LOCK_WAIT_TIMEOUT, .. } => fail(
+                &format!("the {end} cannot be closed for writes"),
+                format!("a session holds table locks for more than {LOCK_WAIT_S} s (LOCK TABLES, or a long statement)"),
+                "end that session, then sealion migrate resume; or sealion migrate rollback",
+            ),
+            other => asked(end)(other),
+        })
+    }
+
+    pub(super) fn set_read_only(&self, end: End, is_on: bool) -> Result<(), StepError> {
+        let mut client = self.client(end)?;
+        let value = if is_on { "ON" } else { "OFF" };
+        client.execute(&format!("SET GLOBAL read_only = {value}")).map(|_| ()).map_err(asked(end))
+    }
+
+    /// The source follows the target from here on. Both are closed, and the target has all of the source.
+    pub(super) fn reverse(&self) -> Result<(), StepError> {
+        let (forward, back) = (self.ends.forward(), self.back()?);
+        forward.nothing_since(&mut forward.leader()?)?;
+        let (mut target, mut source) = (back.leader()?, back.follower()?);
+        // A transaction of the target's own, so that the position where the source begins is behind everything of its own. It says of
+        // the schema what is said already.
+        if let Some(schema) = self.ends.schemas.first() {
+            let marked = mark(&self.plan_id);
+            target
+                .execute(&format!("ALTER DATABASE {} COMMENT {}", name(schema), text(&marked)))
+                .map_err(asked(back.from))?;
+        }
+        let begins = target.query("SELECT @@GLOBAL.gtid_binlog_pos").map_err(asked(back.from))?;
+        let begins = begins.scalar().map(std::borrow::Cow::into_owned).filter(|text| !text.is_empty());
+        let Some(begins) = begins else {
+            return Err(fail(
+                "the source cannot follow the target",
+                "the target's binary log has no position (gtid_binlog_pos is empty)",
+                "log_bin=ON on the target; sealion migrate rollback",
+            ));
+        };
+        source.execute("STOP SLAVE").map_err(asked(back.to))?;
+        source.execute(&format!("SET GLOBAL gtid_slave_pos = {}", text(&begins))).map_err(asked(back.to))?;
+        back.begin()
+    }
+
+    pub(super) fn end_reverse(&mut self) -> Result<(), StepError> {
+        let back = self.back()?;
+        back.stop()?;
+        // Nobody follows by it any more; it is put back for whoever reads it.
+        let put = format!("SET GLOBAL gtid_slave_pos = {}", text(&self.had_followed));
+        if let Err(error) = back.follower()?.execute(&put) {
+            (self.tell)(&format!("gtid_slave_pos of the source stays as it is: {}", error.in_one_line()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn open(&mut self) -> Result<(), StepError> {
+        let forward = self.ends.forward();
+        forward.nothing_since(&mut forward.leader()?)?;
+        // First: what the source gets from the target must not come back.
+        forward.stop()?;
+        self.set_read_only(End::Target, false)?;
+        self.window = self.closed.map(|closed| closed.elapsed());
+        Ok(())
+    }
+
+    /// The writes go back to the source, which has followed. The target is closed; nothing that it took is only there.
+    pub(super) fn give_back(&mut self) -> Result<(), StepError> {
+        let Some(back) = self.ends.back() else { return Ok(()) };
+        self.ends.forward().stop()?;
+        let mut target = back.leader()?;
+        // One that is closed was never opened, or was compared before it was closed.
+        if !is_read_only(&mut target, End::Target)? {
+            let equal = compared::at_one_transaction(&back)?;
+            (self.tell)(&equal);
+            Self::close(&mut target, End::Target)?;
+        }
+        let last = back.written(&mut target)?;
+        back.reach(&last, WINDOW_S)?;
+        back.nothing_since(&mut target)
+    }
+}

@@ -1,0 +1,158 @@
+//! The tables on the target: made, dropped, and whether both sides still say the same of them.
+
+use change::StepError;
+use net::Client;
+use net::sql_text::{name, text};
+
+use super::{Migration, RESUME, asked, fail};
+use crate::End;
+use crate::flow::Flow;
+use crate::inspect::{self, Table, mark};
+use crate::trial;
+
+/// A definition without the next value of its AUTO_INCREMENT column, which goes on while others write.
+fn without_next_value(definition: &str) -> String {
+    let Some((before, rest)) = definition.split_once(" AUTO_INCREMENT=") else {
+        return definition.to_owned();
+    };
+    before.to_owned() + rest.trim_start_matches(|one: char| one.is_ascii_digit())
+}
+
+impl Migration<'_> {
+    /// What of our schemas is on the target: ours, somebody else's.
+    pub(super) fn on_target(&self, target: &mut Client) -> Result<(Vec<String>, Vec<String>), StepError> {
+        let within: Vec<String> = self.ends.schemas.iter().map(|name| text(name)).collect();
+        let rows = target
+            .query(&format!(
+                "SELECT SCHEMA_NAME, SCHEMA_COMMENT FROM information_schema.SCHEMATA WHERE SCHEMA_NAME IN ({})",
+                within.join(",")
+            ))
+            .map_err(asked(End::Target))?;
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for row in rows.iter() {
+            let name = row.at(0).unwrap_or_default().into_owned();
+            let is_ours = row.at(1).is_some_and(|comment| comment == mark(&self.plan_id));
+            if is_ours { ours.push(name) } else { theirs.push(name) }
+        }
+        Ok((ours, theirs))
+    }
+
+    pub(super) fn make_tables(&self) -> Result<(), StepError> {
+        let (mut source, mut target) = (self.client(End::Source)?, self.client(End::Target)?);
+        Self::close(&mut target, End::Target)?;
+        let (ours, theirs) = self.on_target(&mut target)?;
+        if !theirs.is_empty() {
+            return Err(fail(
+                "nothing is overwritten",
+                format!("the target has {}", theirs.join(", ")),
+                RESUME,
+            ));
+        }
+        for schema in &self.ends.schemas {
+            if !ours.contains(schema) {
+                let rows = source
+                    .query(&format!(
+                        "SELECT DEFAULT_CHARACTER_SET_NAME, DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA \
+                         WHERE SCHEMA_NAME = {}",
+                        text(schema)
+                    ))
+                    .map_err(asked(End::Source))?;
+                let charset = rows.text(0, "DEFAULT_CHARACTER_SET_NAME").unwrap_or_default().into_owned();
+                let collation = rows.text(0, "DEFAULT_COLLATION_NAME").unwrap_or_default().into_owned();
+                target
+                    .execute(&format!(
+                        "CREATE DATABASE {} CHARACTER SET {} COLLATE {} COMMENT {}",
+                        name(schema),
+                        name(&charset),
+                        name(&collation),
+                        text(&mark(&self.plan_id))
+                    ))
+                    .map_err(asked(End::Target))?;
+            }
+        }
+        for table in self.tables()? {
+            let rows =
+                source.query(&format!("SHOW CREATE TABLE {}", table.quoted())).map_err(asked(End::Source))?;
+            let made = rows.first().and_then(|row| row.at(1)).unwrap_or_default().into_owned();
+            let Some(rest) = made.strip_prefix("CREATE TABLE ") else {
+                return Err(fail("a table cannot be made", format!("the source says: {made}"), RESUME));
+            };
+            target.execute(&format!("USE {}", name(&table.schema))).map_err(asked(End::Target))?;
+            target.execute(&format!("CREATE TABLE IF NOT EXISTS {rest}")).map_err(|error| {
+                fail(&format!("{}.{} cannot be made", table.schema, table.name), error.in_one_line(), RESUME)
+            })?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn drop_schemas(&self) -> Result<(), StepError> {
+        let mut target = self.client(End::Target)?;
+        let (ours, _) = self.on_target(&mut target)?;
+        for schema in ours {
+            target.execute(&format!("DROP DATABASE {}", name(&schema))).map_err(asked(End::Target))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn drop_tables(&self) -> Result<(), StepError> {
+        self.drop_schemas()?;
+        let mut target = self.client(End::Target)?;
+        trial::forget(&mut target, End::Target)?;
+        if self.ends.back.is_some() {
+            trial::forget(&mut self.client(End::Source)?, End::Source)?;
+        }
+        target.execute("SET GLOBAL gtid_slave_pos = ''").map_err(asked(End::Target))?;
+        Ok(())
+    }
+}
+
+impl Flow<'_> {
+    pub(super) fn same_tables(&self, follower: &mut Client, tables: &[Table]) -> Result<(), StepError> {
+        let there = inspect::tables(follower, &self.ends.schemas).map_err(asked(self.to))?;
+        let names = |all: &[Table]| all.iter().map(Table::quoted).collect::<std::collections::BTreeSet<_>>();
+        let (here, there) = (names(tables), names(&there));
+        let Some(one) = here.symmetric_difference(&there).next() else { return Ok(()) };
+        let only = if here.contains(one) { self.from } else { self.to };
+        Err(fail(
+            &format!("the {} has other tables than the {}", self.to, self.from),
+            format!("{one} is on the {only} only: it was made, dropped or renamed meanwhile"),
+            RESUME,
+        ))
+    }
+
+    /// The definition of every table, as both sides tell it.
+    pub(super) fn same_definitions(
+        &self,
+        leader: &mut Client,
+        follower: &mut Client,
+        tables: &[Table],
+    ) -> Result<(), StepError> {
+        let problems = inspect::cannot_move(leader, &self.ends.schemas).map_err(asked(self.from))?;
+        if let Some(first) = problems.first() {
+            return Err(fail(
+                &format!("something was made on the {} that does not move", self.from),
+                &first.what,
+                &first.next,
+            ));
+        }
+        self.same_tables(follower, tables)?;
+        for table in tables {
+            let sql = format!("SHOW CREATE TABLE {}", table.quoted());
+            let told = |client: &mut Client, end: End| -> Result<String, StepError> {
+                let rows = client.query(&sql).map_err(asked(end))?;
+                Ok(without_next_value(&rows.first().and_then(|row| row.at(1)).unwrap_or_default()))
+            };
+            let (here, there) = (told(leader, self.from)?, told(follower, self.to)?);
+            if here != there {
+                let differs = here.lines().zip(there.lines()).find(|(one, other)| one != other);
+                let (one, other) = differs.unwrap_or((&here, &there));
+                return Err(fail(
+                    &format!("{}.{} is defined otherwise on the {}", table.schema, table.name, self.to),
+                    format!("{}: {}; {}: {}", self.from, one.trim(), self.to, other.trim()),
+                    "sealion migrate rollback, and migrate again while nobody changes tables",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
