@@ -106,13 +106,13 @@ const UNNAMED: u32 = 1;
 /// `recv_dblwr_t` and `buf_dblwr_t::recover`: copies before the checkpoint are passed over.
 fn keys_of(one: &Artefact) -> impl Iterator<Item = (u32, u64)> + '_ {
     let mut copies = one.tally.copies;
-    one.tally.keys.iter().map(move |(key, count)| match key.id {
-        Some(id) => (id, *count),
-        None => {
-            let here = copies.min(*count);
-            copies -= here;
-            (UNNAMED, *count - here)
+    one.tally.keys.iter().map(move |(key, count)| {
+        if let Some(id) = key.id {
+            return (id, *count);
         }
+        let here = copies.min(*count);
+        copies -= here;
+        (UNNAMED, *count - here)
     })
 }
 
