@@ -5709,7 +5709,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__plan)
-            opts="-b -v -h --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --encryption-threads --encryption-iops --purge-binary-logs --skip-openssl-check --replace-data --profile --format --inventory --color --verbose --help enable disable rotate join"
+            opts="-b -v -h --measure --ca-passphrase-file --accept-unknown-clients --accept-shut-out --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --accept-managed --encryption-threads --encryption-iops --purge-binary-logs --skip-openssl-check --replace-data --profile --format --inventory --color --verbose --help enable disable rotate join"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

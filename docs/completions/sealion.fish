@@ -569,6 +569,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l inventory -d 'I
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l measure -d 'With tables: measure on each server how long it may take'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unproven -d 'Close the change even if the last check could not prove it'
