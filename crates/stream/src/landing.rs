@@ -28,13 +28,18 @@ const ENTRIES_MAX: usize = 10_000_000;
 /// Smaller files are not worth a second descriptor, or a call that asks for room.
 const DIRECT_BYTES_MIN: u64 = 256 << 10;
 
+/// What the system says where a file of another kind has the name.
+const OTHER_KINDS: [&str; 4] =
+    ["File exists", "Is a directory", "Not a directory", "Too many levels of symbolic links"];
+
 pub fn target(path: &Path, why: impl std::fmt::Display) -> StreamError {
-    StreamError::Target {
-        what: path.display().to_string(),
-        why: why.to_string(),
-        next: "make room or repair the disk, then send it again: receive --resume goes on with what is there"
-            .into(),
-    }
+    let why = why.to_string();
+    let next = if OTHER_KINDS.iter().any(|kind| why.starts_with(kind)) {
+        "a file of another kind lies there, or in the way to it: remove it, then do the same again"
+    } else {
+        "make room or repair the disk, then do the same again; a copy that was sent goes on with receive --resume"
+    };
+    StreamError::Target { what: path.display().to_string(), why, next: next.into() }
 }
 
 pub fn nonsense(why: impl Into<String>) -> StreamError {

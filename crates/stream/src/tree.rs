@@ -10,6 +10,7 @@ use nix::unistd::{Whence, lseek};
 
 use crate::StreamError;
 use crate::entry::{Entry, Kind};
+use crate::landing::MARK;
 
 /// A tree with more is no directory of a server; the list of it is held in memory.
 const ENTRIES_MAX: usize = 10_000_000;
@@ -45,7 +46,21 @@ const NAME_A_DIRECTORY: &str =
 /// # Errors
 /// It is not.
 pub fn can_be_sent(root: &Path) -> Result<(), StreamError> {
-    fs::read_dir(root).map(drop).map_err(|error| cannot(root, &error))
+    fs::read_dir(root).map(drop).map_err(|error| cannot(root, &error))?;
+    is_no_half_copy(root)
+}
+
+/// A copy that did not end is no source: what came of it would be called whole, and could not be written anywhere for its mark.
+fn is_no_half_copy(root: &Path) -> Result<(), StreamError> {
+    match fs::symlink_metadata(root.join(MARK)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(cannot(&root.join(MARK), &error)),
+        Ok(_) => Err(StreamError::Source {
+            what: root.display().to_string(),
+            why: format!("{MARK} lies in it: it is a copy that has not come to its end"),
+            next: "finish it (sealion receive --resume), or copy what it came from; remove that file only if somebody else made it".into(),
+        }),
+    }
 }
 
 /// What is different in `now`, for people; `None`: nothing.
@@ -82,6 +97,7 @@ pub fn walk(root: &Path) -> Result<Tree, StreamError> {
     let about = fs::metadata(root).map_err(|error| cannot(root, &error))?;
     tree.entries.push(entry_of(Kind::Directory, PathBuf::new(), PathBuf::new(), &about));
     tree.changed.push((about.ctime(), about.ctime_nsec()));
+    is_no_half_copy(root)?;
     let mut open = vec![PathBuf::new()];
     while let Some(directory) = open.pop() {
         let at = root.join(&directory);

@@ -7,12 +7,14 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use formats::xbcrypt::{HASH_BYTES, IV_BYTES, write_head};
+use nix::fcntl::OFlag;
 use openssl::symm::{Crypter, Mode};
 use secrecy::ExposeSecret;
 
 use super::layers::{self, Layer};
 use super::{DAMAGED, Decryption, at};
 use crate::StreamError;
+use crate::landing::MARK;
 use crate::progress::Progress;
 
 /// As much as the tool encrypts at once.
@@ -85,13 +87,14 @@ pub fn decrypt(
     progress: &Progress,
 ) -> Result<u64, StreamError> {
     let mut layers: Vec<Box<dyn Layer>> = vec![Box::new(layers::xbcrypt::Xbcrypt::new(decryption.clone()))];
-    through(read, b"", &mut layers, out, progress)
+    through(read, b"", &mut layers, true, out, progress)
 }
 
 fn through(
     mut read: impl Read,
     path: &[u8],
     layers: &mut [Box<dyn Layer>],
+    may_be_empty: bool,
     out: &mut dyn Write,
     progress: &Progress,
 ) -> Result<u64, StreamError> {
@@ -124,7 +127,7 @@ fn through(
     if let Some(why) = missing {
         return Err(at(path, at_bytes, why, DAMAGED));
     }
-    if at_bytes == 0 {
+    if at_bytes == 0 && !may_be_empty {
         return Err(at(path, 0, "it is empty", "check what was to write it"));
     }
     out.flush().map_err(|error| unwritable(&error))?;
@@ -165,16 +168,43 @@ pub fn unwrap(
     }
     let read = File::open(file).map_err(|error| refuse(file, error.to_string(), "check the path"))?;
     let to = super::local(&chain.path);
+    let there = |error: String| refuse(&to, error, "remove or rename what is there");
+    match std::fs::symlink_metadata(&to) {
+        Ok(_) => return Err(there("File exists".into())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(there(error.to_string())),
+    }
+    // A name that nobody takes for a whole file; what a killed run has left of it is written over.
+    let mut partial = to.clone().into_os_string();
+    partial.push(MARK);
+    let partial = PathBuf::from(partial);
     let mut out = OpenOptions::new()
         .write(true)
-        .create_new(true)
+        .create(true)
+        .truncate(true)
         .mode(0o640)
-        .open(&to)
-        .map_err(|error| refuse(&to, error.to_string(), "remove or rename what is there"))?;
-    let mut unfinished = Unfinished(Some(&to));
-    let count = through(read, path, &mut chain.layers, &mut out, progress)?;
+        .custom_flags(OFlag::O_NOFOLLOW.bits())
+        .open(&partial)
+        .map_err(|error| refuse(&partial, error.to_string(), "remove or rename what is there"))?;
+    let mut unfinished = Unfinished(Some(&partial));
+    // xbcrypt makes nothing of nothing; no compression does.
+    let may_be_empty = chain.layers.len() == 1 && path.ends_with(b".xbcrypt");
+    let count = through(read, path, &mut chain.layers, may_be_empty, &mut out, progress)?;
     out.sync_all().map_err(|error| unwritable(&error))?;
-    unfinished.0 = None;
+    // Unlike a rename it takes nobody's place.
+    match std::fs::hard_link(&partial, &to) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            return Err(there(error.to_string()));
+        }
+        // A file system without links.
+        Err(_) => {
+            std::fs::rename(&partial, &to).map_err(|error| unwritable(&error))?;
+            unfinished.0 = None;
+        }
+    }
     drop(unfinished);
+    let directory = to.parent().filter(|at| !at.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(directory).and_then(|at| at.sync_all()).map_err(|error| unwritable(&error))?;
     Ok((to, count))
 }

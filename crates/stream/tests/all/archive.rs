@@ -172,6 +172,23 @@ fn nothing_changed_cut_swapped_or_repeated_is_taken_for_the_archive() {
 }
 
 #[test]
+fn a_copy_that_has_not_come_to_its_end_is_no_source() {
+    let place = tempfile::tempdir().unwrap();
+    let (from, file) = (place.path().join("from"), place.path().join("archive"));
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("a"), b"rows").unwrap();
+    fs::write(from.join(".sealion-incomplete"), b"").unwrap();
+    let seal = || Seal::new(&[], Some(key_file(place.path(), "key", 'e'))).unwrap();
+    let refused =
+        create(&from, &file, &options(seal(), Packing::None, None), &Progress::default()).err().unwrap();
+    let StreamError::Source { why, next, .. } = &refused else { panic!("{refused}") };
+    assert!(why.contains("has not come to its end") && next.contains("receive --resume"), "{refused}");
+    assert!(!file.exists() && stream::can_be_sent(&from).is_err());
+    fs::remove_file(from.join(".sealion-incomplete")).unwrap();
+    create(&from, &file, &options(seal(), Packing::None, None), &Progress::default()).unwrap();
+}
+
+#[test]
 fn what_was_extracted_of_a_damaged_archive_is_marked_and_nothing_behind_the_damage_is_written() {
     let place = tempfile::tempdir().unwrap();
     let (from, file) = (place.path().join("from"), place.path().join("archive"));

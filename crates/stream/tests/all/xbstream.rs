@@ -470,10 +470,6 @@ fn a_stream_is_encrypted_as_the_tool_does_it_and_every_version_is_decrypted() {
             decrypt(sealed.as_slice(), &mut out, &other, &Progress::default()).unwrap_err().to_string();
         assert!(said.contains("the key or the algorithm is another") && out.is_empty(), "{said}");
     }
-    assert!(
-        decrypt(&b""[..], &mut Vec::new(), &decryption(Algorithm::Aes128, &[0; 16]), &Progress::default())
-            .is_err()
-    );
 }
 
 #[test]
@@ -502,4 +498,45 @@ fn files_that_lie_on_the_disk_are_unwrapped_beside_themselves() {
     let plain_name = place.path().join("t.ibd.gz");
     std::fs::write(&plain_name, "x").unwrap();
     assert!(unwrap(&plain_name, Some(&key), &Progress::default()).is_err());
+}
+
+#[test]
+fn what_a_killed_unwrap_has_left_is_no_whole_file_and_is_taken_over() {
+    let place = tempfile::tempdir().unwrap();
+    let key = b"0123456789abcdef0123456789abcdef";
+    let with = decryption(Algorithm::Aes256, key);
+    let file = place.path().join("t.ibd.xbcrypt");
+    let plain = vec![7; 300_000];
+    let mut sealed = Vec::new();
+    encrypt(&plain[..], &mut sealed, &with, &Progress::default()).unwrap();
+    std::fs::write(&file, &sealed).unwrap();
+    // As SIGKILL leaves it.
+    let partial = place.path().join("t.ibd.sealion-incomplete");
+    std::fs::write(&partial, vec![9; 400_000]).unwrap();
+    let (to, bytes) = unwrap(&file, Some(&with), &Progress::default()).unwrap();
+    assert_eq!((to.clone(), bytes), (place.path().join("t.ibd"), 300_000));
+    assert!(std::fs::read(&to).unwrap() == plain && !partial.exists());
+    // Nobody's file is written over, and what fails leaves nothing.
+    assert!(unwrap(&file, Some(&with), &Progress::default()).is_err());
+    assert!(std::fs::read(&to).unwrap() == plain);
+    std::fs::remove_file(&to).unwrap();
+    std::fs::write(&file, &sealed[..sealed.len() - 9]).unwrap();
+    assert!(unwrap(&file, Some(&with), &Progress::default()).is_err());
+    assert!(!to.exists() && !partial.exists());
+}
+
+#[test]
+fn nothing_is_encrypted_to_nothing_and_back() {
+    let place = tempfile::tempdir().unwrap();
+    let with = decryption(Algorithm::Aes256, b"0123456789abcdef0123456789abcdef");
+    let mut out = Vec::new();
+    assert_eq!(decrypt(&b""[..], &mut out, &with, &Progress::default()).unwrap(), 0);
+    for (name, is_fine) in [("e.xbcrypt", true), ("e.zst.xbcrypt", false), ("e.zst", false)] {
+        let file = place.path().join(name);
+        std::fs::write(&file, b"").unwrap();
+        let said = unwrap(&file, Some(&with), &Progress::default());
+        assert_eq!(said.is_ok(), is_fine, "{name}");
+        assert_eq!(place.path().join("e").exists(), is_fine);
+        let _ = std::fs::remove_file(place.path().join("e"));
+    }
 }
