@@ -29,7 +29,7 @@ const STUCK_MS: u64 = 120_000;
 /// No tablespace is finished for so long before dirty pages are written out.
 const FLUSH_MS: u64 = 5_000;
 /// And for so long behind that before tables are rebuilt.
-const REBUILD_MS: u64 = 60_000;
+const REBUILD_MS: u64 = 20_000;
 /// As MariaDB has it where nobody sets it.
 const IO_CAPACITY: u32 = 2_000;
 /// Of so many pages that are looked at less than one is written anew: most were done before.
@@ -372,8 +372,8 @@ mod tests {
         assert_eq!(circles.advance(6_000, Some(pages(17_000, 16_800)), vec![5]), Help::None);
         assert_eq!(circles.advance(12_000, Some(pages(80_000, 16_900)), vec![5]), Help::Flush);
         assert_eq!(circles.advance(18_000, Some(pages(180_000, 16_950)), vec![5]), Help::FlushFast);
-        assert_eq!(circles.advance(70_000, Some(pages(900_000, 17_000)), vec![5]), Help::None);
-        assert_eq!(circles.advance(79_000, Some(pages(990_000, 17_000)), vec![5]), Help::Rebuild);
+        assert_eq!(circles.advance(30_000, Some(pages(900_000, 17_000)), vec![5]), Help::None);
+        assert_eq!(circles.advance(39_000, Some(pages(990_000, 17_000)), vec![5]), Help::Rebuild);
     }
 
     #[test]
