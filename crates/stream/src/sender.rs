@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::cells::Digest;
+use crate::cells::{CELL_BYTES, Digest};
 use crate::cipher::Speeds;
 use crate::code::Role;
-use crate::entry::Kind;
+use crate::entry::{Entry, Kind};
 use crate::frame::{self, Content, Frame, Hello};
 use crate::landing::summary_of;
 use crate::limit::Limit;
@@ -91,7 +91,7 @@ pub fn send(options: SendOptions, identity: &Identity, progress: &Progress) -> R
         frame::encode_entries(&tree.entries, |bytes| first.send_bytes(&bytes))?;
         first.send(&Frame::EntriesEnd { count: tree.entries.len() as u64, size_bytes })?;
     }
-    let there = until_ready(&mut first)?;
+    let there = until_ready(&mut first, tree.as_ref().map_or(&[], |tree| &tree.entries))?;
     // Both ends have measured; who names suites has decided.
     let best = speeds.best_with(answer.speeds).filter(|_| cipher_suites.is_none());
     let tls = match best {
@@ -134,15 +134,20 @@ pub fn send(options: SendOptions, identity: &Identity, progress: &Progress) -> R
     Ok(Summary { data_bytes, connections, tls_version, cipher_suite, ..summary })
 }
 
-/// What the receiver has already, of a copy that is resumed.
-fn until_ready(first: &mut Link) -> Result<HashMap<(u64, u64), Digest>, StreamError> {
+/// What the receiver has already, of a copy that is resumed. What is said of cells that `entries` do not have is dropped: a file there may be
+/// longer, and a peer who makes them up gets no memory for them.
+fn until_ready(first: &mut Link, entries: &[Entry]) -> Result<HashMap<(u64, u64), Digest>, StreamError> {
     let mut there = HashMap::new();
+    let cells_of = |entry: u64| {
+        let entry = usize::try_from(entry).ok().and_then(|at| entries.get(at));
+        entry.map_or(0, |entry| entry.size_bytes.div_ceil(CELL_BYTES))
+    };
     loop {
         match first.receive()? {
             Frame::Ready => return Ok(there),
             Frame::Working => {}
             Frame::Have { entry, cell, digests } => {
-                for (digest, cell) in digests.into_iter().zip(cell..) {
+                for (digest, cell) in digests.into_iter().zip(cell..cells_of(entry)) {
                     there.insert((entry, cell), digest);
                 }
             }
