@@ -21,9 +21,9 @@ pub const REBUILD: RebuildStep = RebuildStep;
 
 /// Undo pages are asked for so often, twice as many each time.
 const UNDO_ROUNDS: u32 = 6;
-const TRANSACTIONS_MIN: u32 = 8;
+const TRANSACTIONS_MIN: u32 = 2;
 /// From this round on pages of the system tablespace are reached in the other way as well.
-const SYSTEM_FROM: u32 = 1;
+const SYSTEM_FROM: u32 = 3;
 const SYSTEM_TABLES_MIN: u32 = 8;
 /// Small tables are done many at a time: each part is a record of the journal.
 const PART_MS: u64 = 3_000;
@@ -415,7 +415,7 @@ impl RebuildStep {
                     round + 1
                 ));
                 let bytes = bytes.max(UNDO_BYTES_MIN).saturating_mul(1 << round);
-                let round_of = UndoRound { bytes, transactions: TRANSACTIONS_MIN << round.min(2) };
+                let round_of = UndoRound { bytes, transactions: TRANSACTIONS_MIN << round.min(4) };
                 world.node(name)?.renew_undo(round_of, &wish.settings).map_err(fail)?;
                 Mark::Undo(round + 1)
             }
