@@ -70,7 +70,10 @@ const WORDS: &[(Kind, &str, &str, &str)] = &[
     (Kind::Other, "other", "not known", "report what it is, or move it out of the data directory"),
 ];
 
-const LUKS: &str = "put the data directory on LUKS";
+/// What is behind the bytes in use of an encrypted page.
+pub(crate) const REST: &str =
+    "unused ends of Aria index pages, where the server writes what is in its memory";
+pub(crate) const LUKS: &str = "put the data directory on LUKS";
 const TMPFS: &str = "put the temporary tablespaces on LUKS or, where they fit, on tmpfs";
 const TMPDIR: &str = "put tmpdir (MySQL: innodb_tmpdir too) on LUKS or, where it fits, on tmpfs";
 const PAGES: &str =

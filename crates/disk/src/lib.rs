@@ -76,6 +76,17 @@ pub struct Artefact {
 }
 
 impl Artefact {
+    /// What no setting of this server encrypts: in words, with what helps. Nothing of a file that holds nothing.
+    pub fn never_encrypted(&self) -> Option<(&'static str, &'static str)> {
+        if self.bytes == 0 {
+            None
+        } else if self.verdict == Verdict::Never && !self.kind.cure().is_empty() {
+            Some((self.kind.word(), self.kind.cure()))
+        } else {
+            (self.tally.with_rest > 0).then_some((kind::REST, kind::LUKS))
+        }
+    }
+
     /// What lies below it encrypts it, or it is on no disk. That helps nobody whose keys or backups lie there: who may read the file has them.
     pub fn is_covered(&self) -> bool {
         use kind::Kind::{Backup, Core, KeyFile, PrivateKey};
@@ -196,7 +207,7 @@ pub fn look_also(
 fn lie_on(root: &Path, artefacts: &mut [Artefact], tree: &dyn stack::Tree) {
     let mut known: std::collections::BTreeMap<PathBuf, stack::Coverage> = std::collections::BTreeMap::new();
     for one in artefacts {
-        if one.verdict != Verdict::Never || one.kind.cure().is_empty() || one.bytes == 0 {
+        if one.never_encrypted().is_none() {
             continue;
         }
         let place = root.join(&one.path);

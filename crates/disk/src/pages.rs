@@ -57,6 +57,7 @@ enum Pages {
         bytes: usize,
     },
     Aria,
+    AriaIndex(aria::Index),
     Redo {
         key_id: Option<u32>,
     },
@@ -71,6 +72,7 @@ impl Pages {
             Self::Zero => PAGE_BYTES_GUESSED,
             Self::Copies { bytes, .. } => *bytes,
             Self::Aria => aria::PAGE_BYTES,
+            Self::AriaIndex(index) => index.page_bytes,
             Self::Redo { .. } => redo::BLOCK_BYTES,
             Self::Stretches => STRETCH_BYTES,
         }
@@ -78,7 +80,11 @@ impl Pages {
 
     /// Where the first one begins.
     fn start(&self) -> u64 {
-        if matches!(self, Self::Redo { .. }) { redo::HEADER_BYTES as u64 } else { 0 }
+        match self {
+            Self::Redo { .. } => redo::HEADER_BYTES as u64,
+            Self::AriaIndex(index) => index.first * index.page_bytes as u64,
+            _ => 0,
+        }
     }
 
     /// Adds units that lie in a hole of the file: what a read would give is zeros, of which each judge says the same.
@@ -124,6 +130,14 @@ impl Pages {
                 let is_done = is_last_try || !matches!(page, aria::Page::Unknown(_));
                 if is_done {
                     tally.aria(page);
+                }
+                is_done
+            }
+            Self::AriaIndex(index) => {
+                let page = aria::index_page(index, bytes);
+                let is_done = is_last_try || !matches!(page, aria::IndexPage::Unknown(_));
+                if is_done {
+                    tally.aria_index(page);
                 }
                 is_done
             }
@@ -466,9 +480,14 @@ fn examine(found: &Found, family: Option<Family>, head: &mut Head) -> io::Result
                     head.kind = Some(Kind::AriaRows);
                 }
                 aria::Table::Unknown(why) => head.tally = Tally::of_unknown(why),
-                aria::Table::Encrypted if found.kind == Kind::AriaIndex => {
-                    whole(&mut head.tally, Some(KeyUse { id: None, version: None }));
-                }
+                aria::Table::Encrypted if found.kind == Kind::AriaIndex => match aria::index(&start) {
+                    Some(index) => {
+                        // Its header alone, without a page, needs the key: the table cannot be opened without it.
+                        whole(&mut head.tally, Some(KeyUse { id: None, version: None }));
+                        head.pages = Some(Pages::AriaIndex(index));
+                    }
+                    None => head.tally = Tally::of_unknown("its header does not tell how its pages lie"),
+                },
                 aria::Table::Encrypted => head.pages = Some(Pages::Aria),
             }
             head.identity = identity;

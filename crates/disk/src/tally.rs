@@ -30,6 +30,9 @@ pub struct Tally {
     /// Those of `encrypted` that are copies in a doublewrite buffer: they have the keys of where they go.
     #[serde(default)]
     pub copies: u64,
+    /// Those of `encrypted` behind whose bytes in use the server wrote what was in its memory.
+    #[serde(default)]
+    pub with_rest: u64,
     /// Pages that no server encrypts, such as the header of a tablespace.
     pub never: u64,
     pub zero: u64,
@@ -120,6 +123,17 @@ impl Tally {
         }
     }
 
+    pub(crate) fn aria_index(&mut self, page: aria::IndexPage) {
+        match page {
+            aria::IndexPage::Zero => self.zero += 1,
+            aria::IndexPage::Encrypted { key_version, has_rest } => {
+                self.with_rest += u64::from(has_rest);
+                self.encrypted(KeyUse { id: None, version: Some(key_version) });
+            }
+            aria::IndexPage::Unknown(why) => self.unknown_page(why),
+        }
+    }
+
     pub(crate) fn block(&mut self, block: Block, key_id: Option<u32>) {
         match block {
             Block::Zero => self.zero += 1,
@@ -141,6 +155,7 @@ impl Tally {
         self.plain += other.plain;
         self.encrypted += other.encrypted;
         self.copies += other.copies;
+        self.with_rest += other.with_rest;
         self.never += other.never;
         self.zero += other.zero;
         self.unknown += other.unknown;

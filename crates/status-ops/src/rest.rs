@@ -268,11 +268,7 @@ fn row(one: &Artefact, sql: Option<RestSqlRow>, family: Option<Family>) -> RestA
             .collect(),
         space_id: one.space_id,
         claim: one.claim.clone(),
-        why: tally
-            .whys
-            .iter()
-            .map(|(why, count)| if *count == 1 { why.clone() } else { format!("{why} ({count} times)") })
-            .collect(),
+        why: whys(one),
         sql,
         lies_on: one.lies_on.as_ref().map(|below| below.word().to_owned()),
         lies_on_why: match &one.lies_on {
@@ -281,6 +277,17 @@ fn row(one: &Artefact, sql: Option<RestSqlRow>, family: Option<Family>) -> RestA
         },
         cure: cures::of(one, family).map(str::to_owned),
     }
+}
+
+fn whys(one: &Artefact) -> Vec<String> {
+    let of = |(why, count): (&str, u64)| {
+        if count == 1 { why.to_owned() } else { format!("{why} ({count} times)") }
+    };
+    let rest = one
+        .never_encrypted()
+        .filter(|_| one.tally.with_rest > 0)
+        .map(|(what, _)| (what, one.tally.with_rest));
+    one.tally.whys.iter().map(|(why, count)| (why.as_str(), *count)).chain(rest).map(of).collect()
 }
 
 fn word(verdict: Verdict) -> RestVerdictWord {

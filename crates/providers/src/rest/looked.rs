@@ -181,27 +181,25 @@ pub fn never(seen: &DataDirectory) -> Vec<String> {
         NotCovered,
         Unknown(String),
     }
-    let mut kinds: BTreeMap<(Kind, Below), usize> = BTreeMap::new();
-    let has_cure = |one: &&Artefact| !one.kind.cure().is_empty() && one.bytes > 0;
-    for one in seen.artefacts.iter().filter(|one| one.verdict == Verdict::Never).filter(has_cure) {
+    let mut kinds: BTreeMap<((&str, &str), Below), usize> = BTreeMap::new();
+    for (one, what) in seen.artefacts.iter().filter_map(|one| Some((one, one.never_encrypted()?))) {
         let below = match &one.lies_on {
             Some(Coverage::Memory) if one.is_covered() => Below::Covered("it is in memory"),
             Some(_) if one.is_covered() => Below::Covered("dm-crypt is below"),
             Some(Coverage::Unknown(why)) => Below::Unknown(why.clone()),
             _ => Below::NotCovered,
         };
-        *kinds.entry((one.kind, below)).or_default() += 1;
+        *kinds.entry((what, below)).or_default() += 1;
     }
     kinds
         .into_iter()
-        .map(|((kind, below), count)| {
-            let what = format!("{} ({})", kind.word(), counted(count, "file", "files"));
+        .map(|(((word, cure), below), count)| {
+            let what = format!("{word} ({})", counted(count, "file", "files"));
             match below {
                 Below::Covered(how) => format!("covered by its place: {what}: {how}"),
-                Below::NotCovered => format!("this server cannot encrypt: {what}: {}", kind.cure()),
+                Below::NotCovered => format!("this server cannot encrypt: {what}: {cure}"),
                 Below::Unknown(why) => format!(
-                    "this server cannot encrypt: {what}: {}; whether its device does cannot be told: {why}",
-                    kind.cure()
+                    "this server cannot encrypt: {what}: {cure}; whether its device does cannot be told: {why}"
                 ),
             }
         })
@@ -300,6 +298,13 @@ mod tests {
         }
         let said = lies(Kind::GaleraCache, Some(Coverage::Unknown("no sysfs".into())));
         assert!(said.contains("cannot be told: no sysfs"), "{said}");
+        let mut index = file(Kind::AriaIndex, &[(None, 2)], 0, 0);
+        assert_eq!(never(&seen(vec![index.clone()])), Vec::<String>::new());
+        index.tally.with_rest = 1;
+        let said = never_one(&seen(vec![index.clone()]));
+        assert!(said.starts_with("this server cannot encrypt: unused ends of Aria index pages"), "{said}");
+        index.lies_on = Some(Coverage::Encrypted);
+        assert!(never_one(&seen(vec![index])).starts_with("covered by its place: unused ends"));
         // Whoever may read the file has the key, wherever it lies.
         assert!(lies(Kind::KeyFile, Some(Coverage::Encrypted)).starts_with("this server cannot encrypt"));
     }

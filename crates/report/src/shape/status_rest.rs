@@ -104,7 +104,7 @@ pub struct RestArtefactRow {
     pub space_id: Option<u32>,
     /// What the header of the file says.
     pub claim: Option<String>,
-    /// Why units are unknown.
+    /// Why units are unknown, and what of encrypted ones no server encrypts.
     pub why: Vec<String>,
     /// `null` where nobody was asked, or the server says nothing of such a file.
     pub sql: Option<RestSqlRow>,

@@ -7,6 +7,7 @@ use report::shape::RestVerdictWord;
 /// For the file by itself; nothing where there is nothing to cure.
 pub fn of(one: &Artefact, family: Option<Family>) -> Option<&'static str> {
     let cure = match one.verdict {
+        Verdict::Encrypted if !one.is_covered() => one.never_encrypted()?.1,
         Verdict::Encrypted | Verdict::Empty => return None,
         // Whoever has the disk reads nothing of it. A secret or a key is safe from nobody else by that.
         Verdict::Never if one.is_covered() => return None,

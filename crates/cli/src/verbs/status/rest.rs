@@ -259,6 +259,7 @@ fn print_named(report: &StatusRestReport, named_max: usize) {
             RestVerdictWord::Never => "never encrypted: ",
             RestVerdictWord::Unknown => "unknown: ",
             RestVerdictWord::Mixed => "partly plain: ",
+            RestVerdictWord::Encrypted => "encrypted, but not the unused ends of its pages: ",
             _ => "plain: ",
         };
         println!("{}", show::wrapped(mark, &format!("{kind}: {}", some_of(&paths, named_max))));

@@ -68,11 +68,6 @@ impl StepKind for Proof {
                 told.push(format!("of before, and readable until they expire: {}", looked::in_words(&kept)));
             }
             told.extend(looked::never(&seen));
-            if seen.artefacts.iter().any(|one| one.kind == Kind::AriaIndex) {
-                told.push(
-                    "indexes of Aria tables (.MAI) were told by their headers, not page by page".into(),
-                );
-            }
             if odd.is_empty() {
                 let what = format!("{name}: no page of {} is plain", in_words(&wish.nouns));
                 world.notes.extend(told);
