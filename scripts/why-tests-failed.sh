@@ -5,6 +5,6 @@ echo
 echo "why tests failed:"
 for log in "$@"; do
     grep -hE '^test .*\.\.\. FAILED$' "$log"
-    awk '/panicked at/ { left = 25 } /^test .* \.\.\. (ok|ignored)/ { next } left > 0 { print "  " substr($0, 1, 400); left-- }' "$log" |
+    awk '/panicked at/ { left = 8 } /^test .* \.\.\. (ok|ignored)/ { next } left > 0 { print "  " substr($0, 1, 400); left-- }' "$log" |
         head -n 200
 done

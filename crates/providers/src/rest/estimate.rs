@@ -19,7 +19,7 @@ pub(super) fn lines(world: &mut World<'_>, drafts: &[Draft]) -> Result<Vec<Strin
         let size: u64 = innodb.map(|table| table.bytes).sum();
         let sample = world.node(&draft.node.name).map_err(refuse)?.sample_rebuild().map_err(refuse)?;
         let needed_s = needed_s(sample, size);
-        all_s += needed_s;
+        all_s = needed_s.saturating_add(all_s);
         lines.push(format!(
             "{}: some {} to write {} anew, going by {} that were rebuilt here in {} ms; writers and --encryption-iops make it longer",
             draft.node.name,

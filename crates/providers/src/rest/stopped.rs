@@ -2,13 +2,16 @@
 //! somebody may make a table with a key that goes right behind any look at them. Those of a stopped one stay as they are; so they are read
 //! then, and only if nothing needs what goes, the option file is written.
 
+use std::path::PathBuf;
+
 use change::{Direction, StepError};
 use model::NodeName;
 use serde::{Deserialize, Serialize};
-use server::{NodeView, PlacesAtRest};
+use server::{NodeError, NodeView, PlacesAtRest};
 
 use super::looked::{self, Going};
-use crate::steps::fail;
+use crate::edit::FileEdit;
+use crate::steps::{fail, write};
 use crate::world::World;
 
 /// Which keys a restart takes from a server, and in which direction.
@@ -33,45 +36,116 @@ pub const fn contrary(direction: Direction) -> Direction {
     }
 }
 
-/// Before the stop: whether it writes what is in memory only.
+/// Without a gate the option file is written now, with one behind the stop. Says whether a server is to be started first: it is down and the
+/// file was not written, so sealion was killed before its files were read; and where they lie, a running server says.
+pub fn is_to_be_started_first(
+    world: &mut World<'_>,
+    name: &NodeName,
+    gate: Option<&StoppedGate>,
+    edit: &FileEdit,
+    direction: Direction,
+) -> Result<bool, StepError> {
+    if gate.is_none() {
+        write(world, name, edit, direction)?;
+        return Ok(false);
+    }
+    let is_written = edit.stand(world.node(name)?).map_err(StepError)?.is_so(direction);
+    Ok(!is_written && matches!(world.node(name)?.view(), Err(NodeError::Down { .. })))
+}
+
+/// A gate that the next stop is to pass.
+pub struct Ahead<'g> {
+    gate: &'g StoppedGate,
+    places: PlacesAtRest,
+    /// The server removes it when it ends in order.
+    pid_file: PathBuf,
+}
+
+/// Before the stop.
 ///
 /// # Source
-/// MariaDB manual, innodb_fast_shutdown: 2 and 3 leave dirty pages to recovery.
-pub fn may_stop(name: &NodeName, view: &NodeView) -> Result<(), StepError> {
+/// MariaDB manual, innodb_fast_shutdown: 2 and 3 leave dirty pages to recovery. `clean_up` of mysqld.cc removes the pid file last, by which
+/// mysqld_safe tells a crash, too.
+pub fn ahead<'g>(
+    world: &mut World<'_>,
+    name: &NodeName,
+    gate: Option<&'g StoppedGate>,
+    view: &NodeView,
+) -> Result<Option<Ahead<'g>>, StepError> {
+    let Some(gate) = gate else { return Ok(None) };
+    let refuse = |why: String, next: &str| {
+        fail(format!(
+            "{name} is not stopped to take keys from it\n  why:  {why}\n  next: {next}, then sealion resume"
+        ))
+    };
+    let fast = "SET GLOBAL innodb_fast_shutdown=1";
     match view.variable("innodb_fast_shutdown") {
-        None | Some("0" | "1") => Ok(()),
-        Some(other) => Err(fail(format!(
-            "{name} is not stopped to take keys from it\n  why:  innodb_fast_shutdown is {other}: pages that need them may stay in the redo log\n  \
-             next: SET GLOBAL innodb_fast_shutdown=1, then sealion resume"
-        ))),
+        Some("0" | "1") => {}
+        Some(other) => {
+            let why =
+                format!("innodb_fast_shutdown is {other}: pages that need them may stay in the redo log");
+            return Err(refuse(why, fast));
+        }
+        None => return Err(refuse("it does not say its innodb_fast_shutdown".into(), fast)),
+    }
+    let node = world.node(name)?;
+    let places = node.places_at_rest().map_err(fail)?;
+    let pid_file = places.datadir.join(view.variable("pid_file").unwrap_or_default());
+    match node.host().facts(&pid_file) {
+        Ok(Some(facts)) if !facts.is_dir => Ok(Some(Ahead { gate, places, pid_file })),
+        Ok(_) => {
+            let why = format!(
+                "its pid file {} is not there, so that nothing will tell whether it ended in order",
+                pid_file.display()
+            );
+            Err(refuse(why, "restart it by hand, which writes that file"))
+        }
+        Err(error) => Err(fail(error)),
     }
 }
 
-/// What a stopped server's files say.
-pub fn pass(
-    world: &mut World<'_>,
-    name: &NodeName,
-    gate: &StoppedGate,
-    places: &PlacesAtRest,
-) -> Result<(), StepError> {
-    let seen = world.node(name)?.files_at_rest_in(places).map_err(fail)?;
-    let odd = looked::need_a_key(&seen, &gate.going);
-    if odd.is_empty() {
-        world.say(&format!(
-            "{name} is stopped, and none of its {} files needs {}",
-            seen.artefacts.len(),
-            gate.going
-        ));
-        return Ok(());
+impl Ahead<'_> {
+    /// Behind the stop, before the start: reads the files, and writes the option file as they allow.
+    pub fn pass(
+        &self,
+        world: &mut World<'_>,
+        name: &NodeName,
+        edit: &FileEdit,
+        direction: Direction,
+    ) -> Result<(), StepError> {
+        let passed = self.holds(world, name);
+        let to = if passed.is_ok() { direction } else { contrary(direction) };
+        write(world, name, edit, to)?;
+        passed
     }
-    let how = match gate.going {
-        Going::AllBut(kept) => format!("ALTER TABLE ... ENCRYPTED=YES ENCRYPTION_KEY_ID={kept} of each"),
-        Going::Only(_) => "ALTER TABLE ... ENCRYPTED=DEFAULT ENCRYPTION_KEY_ID=DEFAULT of each".into(),
-        Going::All => "ALTER TABLE ... ENCRYPTED=NO of each".into(),
-    };
-    Err(fail(format!(
-        "{name} keeps its keys, and is started as it was\n  why:  these came while the change was under way: {}\n  next: {how}, if they are \
-         tables (a file of no table: move it away); then sealion resume",
-        looked::in_words(&odd)
-    )))
+
+    fn holds(&self, world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+        if world.node(name)?.host().facts(&self.pid_file).map_err(fail)?.is_some() {
+            return Err(fail(format!(
+                "{name} keeps its keys, and is started as it was\n  why:  it did not end in order ({} is still there): pages that need them \
+                 may be in its redo log only\n  next: see in its error log what ended it; then sealion resume",
+                self.pid_file.display()
+            )));
+        }
+        let seen = world.node(name)?.files_at_rest_in(&self.places).map_err(fail)?;
+        let going = &self.gate.going;
+        let odd = looked::need_a_key(&seen, going);
+        if odd.is_empty() {
+            world.say(&format!(
+                "{name} is stopped, and none of its {} files needs {going}",
+                seen.artefacts.len()
+            ));
+            return Ok(());
+        }
+        let how = match going {
+            Going::AllBut(kept) => format!("ALTER TABLE ... ENCRYPTED=YES ENCRYPTION_KEY_ID={kept} of each"),
+            Going::Only(_) => "ALTER TABLE ... ENCRYPTED=DEFAULT ENCRYPTION_KEY_ID=DEFAULT of each".into(),
+            Going::All => "ALTER TABLE ... ENCRYPTED=NO of each".into(),
+        };
+        Err(fail(format!(
+            "{name} keeps its keys, and is started as it was\n  why:  these came while the change was under way: {}\n  next: {how}, if they are \
+             tables (a file of no table: move it away); then sealion resume",
+            looked::in_words(&odd)
+        )))
+    }
 }

@@ -434,11 +434,7 @@ impl StepKind for Round {
         let round: RoundParams = params(step)?;
         let name = only_node(step)?;
         let gate = round.gate.as_ref().filter(|gate| gate.holds(direction));
-        let is_written = round.edit.stand(world.node(&name)?).map_err(StepError)?.is_so(direction);
-        if gate.is_none() {
-            crate::steps::write(world, &name, &round.edit, direction)?;
-        } else if !is_written && matches!(world.node(&name)?.view(), Err(NodeError::Down { .. })) {
-            // Killed before its files were read: where they lie, the running server says.
+        if stopped::is_to_be_started_first(world, &name, gate, &round.edit, direction)? {
             started_again(world, &name, step, &round, contrary(direction))?;
         }
         let view = world.node(&name)?.view();
@@ -453,21 +449,13 @@ impl StepKind for Round {
                 // Killed after the start, or before the stop: the process runs with what is wished already.
                 return back_in_service(world, &name, step);
             }
-            let places = match gate {
-                Some(_) => {
-                    stopped::may_stop(&name, &view)?;
-                    Some(world.node(&name)?.places_at_rest().map_err(fail)?)
-                }
-                None => None,
-            };
+            let ahead = stopped::ahead(world, &name, gate, &view)?;
             drained_and_stopped(world, &name, step, &round, direction, &view)?;
-            if let Some((gate, places)) = gate.zip(places) {
-                if let Err(why) = stopped::pass(world, &name, gate, &places) {
-                    crate::steps::write(world, &name, &round.edit, contrary(direction))?;
-                    started_again(world, &name, step, &round, contrary(direction))?;
-                    return Err(why);
-                }
-                crate::steps::write(world, &name, &round.edit, direction)?;
+            if let Some(ahead) = ahead
+                && let Err(why) = ahead.pass(world, &name, &round.edit, direction)
+            {
+                started_again(world, &name, step, &round, contrary(direction))?;
+                return Err(why);
             }
         }
         started_again(world, &name, step, &round, direction)

@@ -10,7 +10,7 @@ use server::{NodeError, NodeView};
 use super::live_files::served_is_ours;
 use crate::drain::hook;
 use crate::edit::{FileEdit, FileStand};
-use crate::rest::stopped::{self, StoppedGate, contrary};
+use crate::rest::stopped::{self, StoppedGate};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::threads;
 use crate::tls_rules::{self, RulesChange};
@@ -114,49 +114,31 @@ impl StepKind for Restart {
         let wish: RestartParams = params(step)?;
         let name = only_node(step)?;
         let gate = wish.gate.as_ref().filter(|gate| gate.holds(direction));
-        let is_written = wish.edit.stand(world.node(&name)?).map_err(StepError)?.is_so(direction);
-        if gate.is_none() {
-            crate::steps::write(world, &name, &wish.edit, direction)?;
-        } else if !is_written && matches!(world.node(&name)?.view(), Err(NodeError::Down { .. })) {
-            // Killed before its files were read: where they lie, the running server says.
+        if stopped::is_to_be_started_first(world, &name, gate, &wish.edit, direction)? {
             start(world, &name)?;
         }
+        let mut passed = Ok(());
         match world.node(&name)?.view() {
             Ok(view) if wish.differs(&view, direction).is_none() => {}
             Ok(view) => {
-                let places = match gate {
-                    Some(_) => {
-                        stopped::may_stop(&name, &view)?;
-                        Some(world.node(&name)?.places_at_rest().map_err(fail)?)
-                    }
-                    None => None,
-                };
+                let ahead = stopped::ahead(world, &name, gate, &view)?;
                 hook(world, &name, step, true)?;
                 let told = quiet(world, &name)?;
                 world.say(&told);
                 world.notes.push(told);
                 threads::note(world, &name)?;
                 world.node(&name)?.stop().map_err(fail)?;
-                let passed = match gate.zip(places) {
-                    Some((gate, places)) => stopped::pass(world, &name, gate, &places),
-                    None => Ok(()),
-                };
-                if gate.is_some() {
-                    let to = if passed.is_ok() { direction } else { contrary(direction) };
-                    crate::steps::write(world, &name, &wish.edit, to)?;
+                if let Some(ahead) = ahead {
+                    passed = ahead.pass(world, &name, &wish.edit, direction);
                 }
                 start(world, &name)?;
-                if passed.is_err() {
-                    threads::start_again(world, &name)?;
-                    hook(world, &name, step, false)?;
-                    return passed;
-                }
             }
             Err(NodeError::Down { .. }) => start(world, &name)?,
             Err(error) => return Err(fail(error)),
         }
         threads::start_again(world, &name)?;
-        hook(world, &name, step, false)
+        hook(world, &name, step, false)?;
+        passed
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
