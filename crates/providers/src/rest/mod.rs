@@ -9,6 +9,7 @@ mod estimate;
 mod joiner;
 pub mod keys;
 mod looked;
+mod parts;
 mod plan;
 mod preflight;
 mod rotate;

@@ -14,7 +14,8 @@ use server::{KeyWish, OwnChoice};
 
 use super::keys::{self, KEY_FILE, KEY_IDS};
 use super::looked::Going;
-use super::plan::{Draft, LIVE, LOGS_AT_START, TABLES_AT_START, TMP_DISK_TABLES, binary_logs, proof, spaces};
+use super::parts::{binary_logs, live_settings, proof, spaces};
+use super::plan::{Draft, LIVE, LOGS_AT_START, TABLES_AT_START, TMP_DISK_TABLES};
 use super::steps::data_keys::FILENAME;
 use super::steps::escrow_keys::{From, Takes};
 use super::steps::table_keys::Own;
@@ -298,7 +299,7 @@ fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encrypt: bool, go
     let name = draft.node.name.clone();
     let when = if goes_forward { "" } else { "only in an undo: " };
     let title = format!("{when}{name} writes anew what its threads leave: freed pages, undo, Aria tables");
-    let settings = super::plan::live_settings(draft);
+    let settings = live_settings(draft);
     let params = RebuildParams { encrypt, chosen: vec![], goes_forward, settings, is_strict: !encrypt };
     builder.add(format!("{prefix}.{name}"), "rebuild", title, vec![name], params);
 }
