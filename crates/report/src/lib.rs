@@ -32,6 +32,10 @@ pub const PROVE_CLIENTS_SCHEMA: &str = include_str!("../../../docs/schema/prove-
 
 /// The same of `sealion diagnose --format json`.
 pub const DIAGNOSE_SCHEMA: &str = include_str!("../../../docs/schema/diagnose-1.json");
+/// Schema of [`shape::ShareListReport`].
+pub const SHARE_LIST_SCHEMA: &str = include_str!("../../../docs/schema/share-list-1.json");
+/// Schema of [`shape::ShareAuditReport`].
+pub const SHARE_AUDIT_SCHEMA: &str = include_str!("../../../docs/schema/share-audit-1.json");
 /// Schema of [`shape::KeysListReport`].
 pub const KEYS_LIST_SCHEMA: &str = include_str!("../../../docs/schema/keys-list-1.json");
 /// Schema of [`shape::KeysDrillReport`].

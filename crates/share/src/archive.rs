@@ -11,6 +11,7 @@ use crate::chunks::{CHUNK_BYTES, ChunkOpener, ChunkSealer, SEALED_BYTES};
 use crate::crypto::DataKey;
 use crate::files::{self, Whole};
 use crate::header::{Header, PREAMBLE_BYTES};
+use crate::keys::Identity;
 
 /// Takes plain bytes, and writes an archive.
 pub struct ArchiveWriter<W: Write> {
@@ -119,6 +120,19 @@ pub fn begin(path: &Path) -> Result<(File, Header), ShareError> {
     let mut file = File::open(path).map_err(files::cannot("read", path))?;
     let header = read_header(&mut file, &path.display().to_string())?;
     Ok((file, header))
+}
+
+/// Looks at an archive as its owner: its header, and every chunk. Gives the count of plain bytes.
+///
+/// # Errors
+/// It is another owner's, or a piece of it is not as it was written.
+pub fn verify(path: &Path, owner: &Identity) -> Result<(Header, u64), ShareError> {
+    let (mut file, header) = begin(path)?;
+    header.is_by(&owner.public)?;
+    let key = header.key_of_owner(owner)?;
+    header.is_of(&key)?;
+    let plain_bytes = open_chunks(&mut file, &header, &key, &mut io::sink())?;
+    Ok((header, plain_bytes))
 }
 
 /// The archive with another header before the same chunks: a new file takes the place of the old one when it is whole.

@@ -13,7 +13,8 @@ use crate::crypto;
 use crate::grant::{GrantId, ProxyUrl, SignedGrant};
 use crate::keys::Identity;
 use crate::proxy::protocol::{
-    BODY_BYTES_MAX, ChallengeAnswer, OpenAnswer, PutGrant, Refusal, SignedWish, StateAnswer, Wish,
+    AuditAnswer, AuditWish, BODY_BYTES_MAX, ChallengeAnswer, OpenAnswer, PutGrant, Refusal, SignedWish,
+    StateAnswer, Wish,
 };
 
 const CONNECT_MAX: Duration = Duration::from_secs(5);
@@ -56,6 +57,14 @@ pub fn revoke(url: &ProxyUrl, grant: GrantId, owner: &Identity) -> Result<StateA
 
 pub fn state(url: &ProxyUrl, grant: GrantId, owner: &Identity) -> Result<StateAnswer, Failure> {
     wish(url, Wish::State, grant, owner)
+}
+
+/// Lines of its log behind `behind`.
+pub fn audit(url: &ProxyUrl, behind: i64, owner: &Identity) -> Result<AuditAnswer, Failure> {
+    let ChallengeAnswer { challenge } = ask(url, "GET", "/v1/challenge", None::<&()>)?;
+    let signed = AuditWish::new(behind, challenge, &url.certificate, owner)
+        .map_err(|error| Failure::Unreachable(error.to_string()))?;
+    ask(url, "POST", "/v1/audit", Some(&signed))
 }
 
 fn wish<T: DeserializeOwned>(

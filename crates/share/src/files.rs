@@ -118,12 +118,17 @@ impl Whole {
     }
 
     fn named(path: &Path, replaces: bool) -> Result<Self, ShareError> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(".part");
-        let part = path.with_file_name(name);
+        let part = Self::part_of(path);
         let file = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(&part);
         let file = file.map_err(cannot("make", &part))?;
         Ok(Self { file: Some(file), part: Some(part), path: path.to_owned(), replaces })
+    }
+
+    /// The name that it has until it is whole.
+    pub fn part_of(path: &Path) -> PathBuf {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(".part");
+        path.with_file_name(name)
     }
 
     pub fn file(&mut self) -> io::Result<&mut File> {

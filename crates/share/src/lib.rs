@@ -1,11 +1,13 @@
 //! A table for somebody else: an encrypted archive, and proxies that hand its reader the key in parts for as long as the owner says.
 //!
 //! [`header`] and [`chunks`] are the archive as bytes, [`grant`] what the owner signs and how the data key is cut; none of them knows
-//! files or sockets. [`archive`] and [`table`] read and write, [`proxy`] is the service, [`client`] asks it, [`open`] is the reader.
+//! files or sockets. [`archive`] and [`table`] read and write, [`proxy`] is the service, [`client`] asks it, [`open`] is the reader, [`owner`]
+//! and [`audit`] are the owner.
 //!
 //! No proxy sees rows or the data key: what it keeps is one Shamir share, sealed to the reader by HPKE.
 
 pub mod archive;
+pub mod audit;
 mod b64;
 pub mod chunks;
 pub mod client;

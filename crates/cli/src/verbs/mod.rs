@@ -209,7 +209,7 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Archive(command) => stream::archive::archive(&command),
         Command::Xbcrypt(args) => stream::xbcrypt::xbcrypt(&args),
         Command::Xbstream(args) => stream::xbstream::xbstream(&args),
-        Command::Share(command) => share::share(&command),
+        Command::Share(command) => share::share(global, &command),
         Command::Lab(command) => lab::lab(global, command),
         Command::Report(args) => report::report(global, &args),
         Command::Config(command) => config::config(global, &command),

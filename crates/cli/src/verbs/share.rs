@@ -1,5 +1,6 @@
 //! `sealion share`: a table for somebody else, for as long as its owner says. A module for each part.
 
+mod audit;
 mod create;
 mod grant;
 mod keys;
@@ -7,6 +8,7 @@ mod list;
 mod open;
 mod proxy;
 mod revoke;
+mod verify;
 
 use ::share::ShareError;
 use ::share::client::Failure;
@@ -14,6 +16,8 @@ use ::share::grant::ProxyUrl;
 use ::share::proxy::protocol::{Reason, StateAnswer};
 use clap::Subcommand;
 use site::OpsError;
+
+use crate::options::Global;
 
 #[derive(Debug, Subcommand)]
 #[command(disable_help_subcommand = true)]
@@ -47,9 +51,13 @@ pub enum ShareCommand {
     Revoke(revoke::ShareRevokeArgs),
     /// List grants, and what their proxies say of them
     List(list::ShareListArgs),
+    /// Show the logs of the proxies, and whether they are whole
+    Audit(audit::ShareAuditArgs),
+    /// Check an archive: whose it is, who may open it, whether it is whole
+    Verify(verify::ShareVerifyArgs),
 }
 
-pub fn share(command: &ShareCommand) -> Result<u8, OpsError> {
+pub fn share(global: &Global, command: &ShareCommand) -> Result<u8, OpsError> {
     match command {
         ShareCommand::Init(args) => keys::init(args),
         ShareCommand::Identity(args) => keys::identity(args),
@@ -58,7 +66,9 @@ pub fn share(command: &ShareCommand) -> Result<u8, OpsError> {
         ShareCommand::Proxy(command) => proxy::proxy(command),
         ShareCommand::Open(args) => open::open(args),
         ShareCommand::Revoke(args) => revoke::revoke(args),
-        ShareCommand::List(args) => list::list(args),
+        ShareCommand::List(args) => list::list(global, args),
+        ShareCommand::Audit(args) => audit::audit(global, args),
+        ShareCommand::Verify(args) => verify::verify(args),
     }
 }
 

@@ -19,6 +19,7 @@ mod prove_disk;
 mod relay;
 mod roll;
 mod scan;
+mod share;
 mod sniff;
 mod status;
 mod status_disk;
@@ -73,6 +74,10 @@ pub use scan::{
     AcceptedRow, AskedRow, CertificateRow, ChangeRow, ChangedFindingRow, ChangesRow, GroupRow, NameRow, News,
     PublicKeyRow, ReusedKeyRow, RotationRow, SCAN_SCHEMA_ID, ScanReport, ServiceRow, SuiteRow,
     TargetChangesRow, TargetRow, TlsRow, TrustRow, VersionRow,
+};
+pub use share::{
+    SHARE_AUDIT_SCHEMA_ID, SHARE_LIST_SCHEMA_ID, ShareAuditReport, ShareGrantRow, ShareListReport,
+    ShareLogLineRow, ShareLogRow, ShareProxyRow,
 };
 pub use sniff::{
     PROVE_SNIFF_SCHEMA_ID, ProveSniffReport, SniffCanary, SniffCanarySum, SniffConnection, SniffErrorCode,

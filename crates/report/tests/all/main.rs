@@ -6,6 +6,7 @@ mod prove;
 mod rest;
 mod scan;
 mod schema;
+mod share;
 mod show;
 mod stream;
 mod support;

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::ShareError;
 use crate::b64::{Blob, Fixed};
 use crate::crypto::{HASH_BYTES, SIGNATURE_BYTES};
-use crate::grant::{GrantId, SignedGrant};
+use crate::grant::{GRANT_ID_BYTES, GrantId, SignedGrant};
 use crate::keys::Identity;
+use crate::proxy::log::LogLine;
 
 /// Random bytes, the proxy's time, and its MAC over both.
 pub const CHALLENGE_BYTES: usize = 56;
@@ -21,6 +22,8 @@ pub enum Wish {
     Open,
     Revoke,
     State,
+    /// Of the whole log, not of one grant.
+    Audit,
 }
 
 impl Wish {
@@ -29,6 +32,7 @@ impl Wish {
             Self::Open => "open",
             Self::Revoke => "revoke",
             Self::State => "state",
+            Self::Audit => "audit",
         }
     }
 }
@@ -93,6 +97,42 @@ pub struct StateAnswer {
     pub is_revoked: bool,
 }
 
+/// `POST /v1/audit`. What is signed has a grant of zeros, and `behind`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuditWish {
+    /// Lines with higher numbers are wanted.
+    pub behind: i64,
+    pub challenge: Challenge,
+    pub signature: Fixed<SIGNATURE_BYTES>,
+}
+
+impl AuditWish {
+    pub fn new(
+        behind: i64,
+        challenge: Challenge,
+        certificate: &Fixed<HASH_BYTES>,
+        owner: &Identity,
+    ) -> Result<Self, ShareError> {
+        let signature = owner.sign(&audit_text(behind, &challenge, certificate))?;
+        Ok(Self { behind, challenge, signature: Fixed(signature) })
+    }
+}
+
+pub fn audit_text(behind: i64, challenge: &Challenge, certificate: &Fixed<HASH_BYTES>) -> Vec<u8> {
+    let mut text = wish_text(Wish::Audit, &Fixed([0; GRANT_ID_BYTES]), challenge, certificate);
+    text.extend(behind.to_be_bytes());
+    text
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditAnswer {
+    /// At most [`super::log::PAGE_LINES_MAX`].
+    pub lines: Vec<LogLine>,
+    /// Where the log ends.
+    pub last: i64,
+}
+
 /// Why not. Machines read the reason, people the text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
@@ -113,12 +153,33 @@ pub enum Reason {
     UsedUp,
     /// Another grant has its id.
     Conflict,
+    /// Too many requests from one address.
+    Busy,
     /// It cannot be read.
     BadRequest,
     /// The proxy is at fault.
     Internal,
     #[serde(other)]
     Other,
+}
+
+impl Reason {
+    /// As JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotAllowed => "not_allowed",
+            Self::Challenge => "challenge",
+            Self::NoSuchGrant => "no_such_grant",
+            Self::Revoked => "revoked",
+            Self::Expired => "expired",
+            Self::UsedUp => "used_up",
+            Self::Conflict => "conflict",
+            Self::Busy => "busy",
+            Self::BadRequest => "bad_request",
+            Self::Internal => "internal",
+            Self::Other => "other",
+        }
+    }
 }
 
 impl Refusal {
@@ -133,6 +194,7 @@ impl Refusal {
             Reason::NoSuchGrant => 404,
             Reason::Conflict => 409,
             Reason::Revoked | Reason::Expired => 410,
+            Reason::Busy => 429,
             Reason::Internal => 500,
         }
     }

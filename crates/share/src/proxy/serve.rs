@@ -1,16 +1,20 @@
 //! The HTTPS around a [`Store`]: TLS 1.3 with a certificate that the proxy has made itself, and that its callers know by its hash.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use axum::extract::{DefaultBodyLimit, State};
-use axum::http::StatusCode;
+use axum::extract::connect_info::Connected;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
+use axum::serve::IncomingStream;
 use axum::{Json, Router};
 use openssl::asn1::{Asn1Integer, Asn1Time};
 use openssl::bn::BigNum;
@@ -29,8 +33,9 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use zeroize::Zeroizing;
 
-use super::protocol::{BODY_BYTES_MAX, ChallengeAnswer, PutGrant, Reason, Refusal, SignedWish};
-use super::store::Store;
+use super::limit::Limit;
+use super::protocol::{AuditWish, BODY_BYTES_MAX, ChallengeAnswer, PutGrant, Reason, Refusal, SignedWish};
+use super::store::{Counts, Store};
 use crate::b64::Fixed;
 use crate::crypto::{self, HASH_BYTES};
 use crate::keys::PublicIdentity;
@@ -93,6 +98,15 @@ impl Proxy {
         Ok(Self { listener, tls: Arc::new(tls), store, certificate: hash, address })
     }
 
+    /// Keeps the end of its log in `path`, too; see [`super::mark`].
+    ///
+    /// # Errors
+    /// The database is older than the mark.
+    pub fn marked(mut self, path: &Path, dir: &Path) -> Result<Self, ShareError> {
+        self.store = self.store.marked(path, dir)?;
+        Ok(self)
+    }
+
     /// What `--proxy` of `share grant` takes.
     pub fn url(&self) -> String {
         format!("https://{}#{}", self.address, self.certificate.hex())
@@ -107,10 +121,11 @@ impl Proxy {
             .build()
             .map_err(failed)?;
         let Self { listener, tls, store, .. } = self;
-        let store = Arc::new(Mutex::new(store));
+        let room =
+            Arc::new(Room { store: Mutex::new(store), limit: Mutex::default(), refused: Mutex::default() });
         runtime.block_on(async move {
             let listener = TcpListener::from_std(listener).map_err(failed)?;
-            let served = axum::serve(Door::new(listener, tls).map_err(failed)?, router(store));
+            let served = axum::serve(Door::new(listener, tls).map_err(failed)?, router(room));
             let served = served.with_graceful_shutdown(async move {
                 while !stop() {
                     sleep(Duration::from_millis(100)).await;
@@ -121,71 +136,166 @@ impl Proxy {
     }
 }
 
-type Shared = Arc<Mutex<Store>>;
+/// What all requests have in common.
+struct Room {
+    store: Mutex<Store>,
+    limit: Mutex<Limit>,
+    /// Refusals since it was started, by their reason.
+    refused: Mutex<BTreeMap<&'static str, u64>>,
+}
 
-fn router(store: Shared) -> Router {
+type Shared = Arc<Room>;
+
+/// Who asks.
+#[derive(Debug, Clone, Copy)]
+struct Peer(SocketAddr);
+
+impl Connected<IncomingStream<'_, Door>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, Door>) -> Self {
+        Self(*stream.remote_addr())
+    }
+}
+
+/// In docs/src/reference/share-proxy.openapi.json, too.
+fn router(room: Shared) -> axum::extract::connect_info::IntoMakeServiceWithConnectInfo<Router, Peer> {
     Router::new()
         .route("/v1/challenge", get(challenge))
         .route("/v1/grants", put(put_grant))
         .route("/v1/open", post(open))
         .route("/v1/revoke", post(revoke))
         .route("/v1/state", post(state))
+        .route("/v1/audit", post(audit))
+        .route("/metrics", get(metrics))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-        .with_state(store)
+        .layer(from_fn_with_state(Arc::clone(&room), limited))
+        .with_state(room)
+        .into_make_service_with_connect_info::<Peer>()
+}
+
+async fn limited(
+    State(room): State<Shared>,
+    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let taken = room.limit.lock().unwrap_or_else(PoisonError::into_inner).take(peer.ip(), Instant::now());
+    match taken {
+        Ok(()) => next.run(request).await,
+        Err(wait) => {
+            let text = format!("too many requests from this address; again in {} ms", wait.as_millis() + 1);
+            room.refused(&Refusal::new(Reason::Busy, text))
+        }
+    }
+}
+
+impl Room {
+    fn refused(&self, refusal: &Refusal) -> Response {
+        let mut counts = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        *counts.entry(refusal.reason.name()).or_default() += 1;
+        let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        (status, Json(refusal)).into_response()
+    }
+}
+
+/// For Prometheus on this machine: how often others open what is nobody else's business.
+async fn metrics(State(room): State<Shared>, ConnectInfo(Peer(peer)): ConnectInfo<Peer>) -> Response {
+    if !peer.ip().to_canonical().is_loopback() {
+        return room.refused(&Refusal::new(Reason::NotAllowed, "metrics are for this machine alone"));
+    }
+    let counted = {
+        let room = Arc::clone(&room);
+        tokio::task::spawn_blocking(move || {
+            room.store.lock().unwrap_or_else(PoisonError::into_inner).counts()
+        })
+    };
+    match counted.await {
+        Ok(Ok(counts)) => {
+            let refused = room.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], in_prometheus(&counts, &refused))
+                .into_response()
+        }
+        Ok(Err(refusal)) => room.refused(&refusal),
+        Err(_) => room.refused(&Refusal::new(Reason::Internal, "the proxy has failed")),
+    }
+}
+
+/// # Source
+/// Prometheus, exposition formats: text.
+fn in_prometheus(counts: &Counts, refused: &BTreeMap<&'static str, u64>) -> String {
+    let mut text = String::new();
+    for (name, kind, help, value) in [
+        (
+            "sealion_share_grants",
+            "gauge",
+            "Grants that this proxy holds, revoked ones among them.",
+            counts.grants,
+        ),
+        ("sealion_share_grants_revoked", "gauge", "Grants that were revoked.", counts.revoked),
+        ("sealion_share_opens_total", "counter", "Shares that were given to readers.", counts.opens),
+        ("sealion_share_log_lines_total", "counter", "Lines of the log.", counts.log_lines),
+    ] {
+        text += &format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
+    }
+    let name = "sealion_share_refused_total";
+    text += &format!("# HELP {name} Requests that were refused since the start.\n# TYPE {name} counter\n");
+    for (reason, count) in refused {
+        text += &format!("{name}{{reason=\"{reason}\"}} {count}\n");
+    }
+    text
 }
 
 /// The database waits for the disk: not on a thread that others need.
 async fn with<T: serde::Serialize + Send + 'static>(
-    store: Shared,
+    room: Shared,
     what: impl FnOnce(&mut Store, i64) -> Result<T, Refusal> + Send + 'static,
 ) -> Response {
+    let asked = Arc::clone(&room);
     let done = tokio::task::spawn_blocking(move || {
-        let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut store = asked.store.lock().unwrap_or_else(PoisonError::into_inner);
         what(&mut store, now_unix_s())
     });
     match done.await {
         Ok(Ok(answer)) => Json(answer).into_response(),
-        Ok(Err(refusal)) => refused(&refusal),
-        Err(_) => refused(&Refusal::new(Reason::Internal, "the proxy has failed")),
+        Ok(Err(refusal)) => room.refused(&refusal),
+        Err(_) => room.refused(&Refusal::new(Reason::Internal, "the proxy has failed")),
     }
-}
-
-fn refused(refusal: &Refusal) -> Response {
-    let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    (status, Json(refusal)).into_response()
 }
 
 type Body<T> = Result<Json<T>, axum::extract::rejection::JsonRejection>;
 
-async fn challenge(State(store): State<Shared>) -> Response {
-    with(store, |store, now| store.challenge(now).map(|challenge| ChallengeAnswer { challenge })).await
+async fn challenge(State(room): State<Shared>) -> Response {
+    with(room, |store, now| store.challenge(now).map(|challenge| ChallengeAnswer { challenge })).await
 }
 
 async fn body<T: Send + 'static, A: serde::Serialize + Send + 'static>(
-    store: Shared,
+    room: Shared,
     body: Body<T>,
     what: impl FnOnce(&mut Store, &T, i64) -> Result<A, Refusal> + Send + 'static,
 ) -> Response {
     match body {
-        Ok(Json(body)) => with(store, move |store, now| what(store, &body, now)).await,
-        Err(error) => refused(&Refusal::new(Reason::BadRequest, error.to_string())),
+        Ok(Json(body)) => with(room, move |store, now| what(store, &body, now)).await,
+        Err(error) => room.refused(&Refusal::new(Reason::BadRequest, error.to_string())),
     }
 }
 
-async fn put_grant(State(store): State<Shared>, put: Body<PutGrant>) -> Response {
-    body(store, put, Store::put).await
+async fn put_grant(State(room): State<Shared>, put: Body<PutGrant>) -> Response {
+    body(room, put, Store::put).await
 }
 
-async fn open(State(store): State<Shared>, wish: Body<SignedWish>) -> Response {
-    body(store, wish, Store::open_share).await
+async fn open(State(room): State<Shared>, wish: Body<SignedWish>) -> Response {
+    body(room, wish, Store::open_share).await
 }
 
-async fn revoke(State(store): State<Shared>, wish: Body<SignedWish>) -> Response {
-    body(store, wish, Store::revoke).await
+async fn revoke(State(room): State<Shared>, wish: Body<SignedWish>) -> Response {
+    body(room, wish, Store::revoke).await
 }
 
-async fn state(State(store): State<Shared>, wish: Body<SignedWish>) -> Response {
-    body(store, wish, Store::state).await
+async fn state(State(room): State<Shared>, wish: Body<SignedWish>) -> Response {
+    body(room, wish, Store::state).await
+}
+
+async fn audit(State(room): State<Shared>, wish: Body<AuditWish>) -> Response {
+    body(room, wish, |store, wish, now| store.audit(wish, now)).await
 }
 
 /// Lets in who has made a handshake; who is slow with it keeps nobody waiting.

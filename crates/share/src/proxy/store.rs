@@ -6,12 +6,15 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 use zeroize::Zeroizing;
 
+use super::log::{DONE, LogHead, LogLine, PAGE_LINES_MAX};
+use super::mark::Mark;
 use super::protocol::{
-    Challenge, OpenAnswer, PutGrant, Reason, Refusal, SignedWish, StateAnswer, Wish, wish_text,
+    AuditAnswer, AuditWish, Challenge, OpenAnswer, PutGrant, Reason, Refusal, SignedWish, StateAnswer, Wish,
+    audit_text, wish_text,
 };
 use crate::b64::{Blob, Fixed};
 use crate::crypto::{self, HASH_BYTES, KEY_BYTES, NONCE_BYTES};
-use crate::grant::{Policy, SHARE_BYTES_MAX, SignedGrant};
+use crate::grant::{GrantId, Policy, SHARE_BYTES_MAX, SignedGrant};
 use crate::keys::PublicIdentity;
 use crate::{ShareError, files, shown_time};
 
@@ -40,6 +43,7 @@ pub struct Store {
     at_rest: Zeroizing<[u8; KEY_BYTES]>,
     /// Of this process: a challenge does not outlive it.
     challenges: Zeroizing<[u8; KEY_BYTES]>,
+    mark: Option<Mark>,
 }
 
 impl std::fmt::Debug for Store {
@@ -104,6 +108,7 @@ impl Store {
             certificate,
             at_rest: crypto::derive(&certificate.0, &key, "shares of a proxy"),
             challenges: Zeroizing::new(crypto::random()?),
+            mark: None,
         })
     }
 
@@ -151,11 +156,12 @@ impl Store {
                     params![&id[..], put.grant.policy.0, &put.grant.signature.0[..], sealed],
                 )?;
                 // The others are not noted: the reader has the grant too, and could fill the log with it.
-                note(&transaction, now_unix_s, "grant", &id, None)?;
+                note(&transaction, now_unix_s, "grant", &policy.id, None)?;
                 Ok(())
             }
         };
         transaction.commit()?;
+        self.is_marked()?;
         decided
     }
 
@@ -206,7 +212,7 @@ impl Store {
         let kept = kept(&transaction, &owner, &wish.grant.0)?;
         let who = match kind {
             Wish::Open => &kept.policy.reader,
-            Wish::Revoke | Wish::State => &owner,
+            Wish::Revoke | Wish::State | Wish::Audit => &owner,
         };
         let text = wish_text(kind, &wish.grant, &wish.challenge, &certificate);
         // Nothing is written for somebody without a key: not even the log can be filled from outside.
@@ -225,8 +231,9 @@ impl Store {
             return Err(Refusal::new(Reason::Challenge, "this request was answered before"));
         }
         let decided = answer(&transaction, &kept);
-        note(&transaction, now_unix_s, kind.name(), &wish.grant.0, decided.as_ref().err())?;
+        note(&transaction, now_unix_s, kind.name(), &wish.grant, decided.as_ref().err())?;
         transaction.commit()?;
+        self.is_marked()?;
         decided
     }
 
@@ -240,28 +247,80 @@ impl Store {
         Err(Refusal::new(Reason::Challenge, "the challenge is not of this proxy, or too old"))
     }
 
-    /// Whether every line of the log is as it was written, and none is missing but at the end.
-    pub fn is_log_whole(&self) -> Result<bool, ShareError> {
-        let failed = |error: rusqlite::Error| ShareError::internal("the log cannot be read", error);
-        let mut lines = self
-            .connection
-            .prepare("SELECT number, unix_s, wish, grant_id, answer, hash FROM audit ORDER BY number")
-            .map_err(failed)?;
-        let mut rows = lines.query([]).map_err(failed)?;
-        let (mut before, mut number) = ([0; HASH_BYTES], 0_i64);
-        while let Some(row) = rows.next().map_err(failed)? {
-            number += 1;
-            let (at, unix_s): (i64, i64) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
-            let (wish, answer): (String, String) = (row.get(2).map_err(failed)?, row.get(4).map_err(failed)?);
-            let (grant, hash): (Vec<u8>, Vec<u8>) =
-                (row.get(3).map_err(failed)?, row.get(5).map_err(failed)?);
-            before = line_hash(&before, at, unix_s, &wish, &grant, &answer);
-            if at != number || hash != before {
-                return Ok(false);
-            }
+    /// Lines behind `wish.behind`, for the owner.
+    pub fn audit(&self, wish: &AuditWish, now_unix_s: i64) -> Result<AuditAnswer, Refusal> {
+        self.is_fresh(&wish.challenge, now_unix_s)?;
+        let text = audit_text(wish.behind, &wish.challenge, &self.certificate);
+        if !crypto::is_signed(&self.owner.sign.0, &text, &wish.signature.0) {
+            return Err(Refusal::new(Reason::NotAllowed, "the request is not signed by the owner"));
         }
-        Ok(true)
+        let mut select = self.connection.prepare_cached(
+            "SELECT number, unix_s, wish, grant_id, answer, hash FROM audit WHERE number > ?1 ORDER BY number LIMIT ?2",
+        )?;
+        let lines = select.query_map(params![wish.behind, PAGE_LINES_MAX], |row| {
+            Ok(LogLine {
+                number: row.get(0)?,
+                unix_s: row.get(1)?,
+                wish: row.get(2)?,
+                grant: Fixed(row.get(3)?),
+                answer: row.get(4)?,
+                hash: Fixed(row.get(5)?),
+            })
+        })?;
+        Ok(AuditAnswer { lines: lines.collect::<Result<_, _>>()?, last: head(&self.connection)?.number })
     }
+
+    /// Sets the mark again with each line of the log. A mark that says otherwise is an error.
+    pub fn marked(mut self, path: &Path, dir: &Path) -> Result<Self, ShareError> {
+        self.mark = Some(Mark::of(path, dir, &self.connection)?);
+        Ok(self)
+    }
+
+    /// Behind a commit, before anybody hears of it.
+    fn is_marked(&self) -> Result<(), Refusal> {
+        let Some(mark) = &self.mark else { return Ok(()) };
+        mark.set(&head(&self.connection)?).map_err(|error| {
+            eprintln!("sealion share proxy: {error}");
+            Refusal::new(Reason::Internal, "the proxy cannot write its mark")
+        })
+    }
+
+    pub fn counts(&self) -> Result<Counts, Refusal> {
+        let (grants, revoked, opens) = self.connection.query_row(
+            "SELECT COUNT(*), COUNT(revoked_unix_s), COALESCE(SUM(opens), 0) FROM grants",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )?;
+        Ok(Counts { grants, revoked, opens, log_lines: head(&self.connection)?.number })
+    }
+}
+
+/// Of all grants together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    pub grants: i64,
+    pub revoked: i64,
+    pub opens: i64,
+    pub log_lines: i64,
+}
+
+/// The end of the log.
+pub(super) fn head(connection: &Connection) -> rusqlite::Result<LogHead> {
+    let last = connection
+        .query_row("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1", [], |row| {
+            Ok(LogHead { number: row.get(0)?, hash: Fixed(row.get(1)?) })
+        })
+        .optional()?;
+    Ok(last.unwrap_or(LogHead::START))
+}
+
+/// What the line of this number has; `None` if there is none.
+pub(super) fn hash_at(connection: &Connection, number: i64) -> rusqlite::Result<Option<Fixed<HASH_BYTES>>> {
+    if number == LogHead::START.number {
+        return Ok(Some(LogHead::START.hash));
+    }
+    let hash = connection.query_row("SELECT hash FROM audit WHERE number = ?1", [number], |row| row.get(0));
+    Ok(hash.optional()?.map(Fixed))
 }
 
 impl Kept {
@@ -307,48 +366,18 @@ fn kept(transaction: &Transaction<'_>, owner: &PublicIdentity, id: &[u8]) -> Res
     Ok(Kept { policy, share, opens, revoked_unix_s })
 }
 
-fn line_hash(
-    before: &[u8; HASH_BYTES],
-    number: i64,
-    unix_s: i64,
-    wish: &str,
-    grant: &[u8],
-    answer: &str,
-) -> [u8; HASH_BYTES] {
-    let length = |bytes: &[u8]| (bytes.len() as u64).to_be_bytes();
-    crypto::sha256(&[
-        b"sealion share audit v1\0",
-        before,
-        &number.to_be_bytes(),
-        &unix_s.to_be_bytes(),
-        &length(wish.as_bytes()),
-        wish.as_bytes(),
-        &length(grant),
-        grant,
-        &length(answer.as_bytes()),
-        answer.as_bytes(),
-    ])
-}
-
 fn note(
     transaction: &Transaction<'_>,
     now_unix_s: i64,
     wish: &str,
-    grant: &[u8],
+    grant: &GrantId,
     refusal: Option<&Refusal>,
 ) -> Result<(), Refusal> {
-    let last: Option<(i64, Vec<u8>)> = transaction
-        .query_row("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-        .optional()?;
-    let (number, before) = last.unwrap_or((0, vec![0; HASH_BYTES]));
-    let before = before.try_into().map_err(|_| Refusal::new(Reason::Internal, "the log is damaged"))?;
-    let answer = refusal.map_or("done", |refusal| refusal.text.as_str());
-    let hash = line_hash(&before, number + 1, now_unix_s, wish, grant, answer);
+    let answer = refusal.map_or(DONE, |refusal| refusal.text.as_str());
+    let line = head(transaction)?.line(now_unix_s, wish, *grant, answer);
     transaction.execute(
         "INSERT INTO audit VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![number + 1, now_unix_s, wish, grant, answer, &hash[..]],
+        params![line.number, line.unix_s, line.wish, &line.grant.0[..], line.answer, &line.hash.0[..]],
     )?;
     Ok(())
 }

@@ -1,12 +1,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use share::audit;
 use share::client::{self, Failure};
 use share::grant::{NewGrant, ProxyUrl, Terms};
 use share::keys::{Identity, PublicIdentity, Role};
 use share::now_unix_s;
 use share::open::{OpenRequest, open};
-use share::proxy::protocol::{PutGrant, Reason, Refusal, SignedWish, Wish};
+use share::proxy::log::LogHead;
+use share::proxy::protocol::{AuditWish, PutGrant, Reason, Refusal, SignedWish, StateAnswer, Wish};
 use share::proxy::serve::Proxy;
 use share::proxy::store::Store;
 
@@ -31,6 +33,15 @@ impl Kept {
     fn wish(&self, wish: Wish, who: &Identity) -> SignedWish {
         let challenge = self.store.challenge(NOW).unwrap();
         SignedWish::new(wish, self.new.policy.id, challenge, &proxy(1).certificate, who).unwrap()
+    }
+
+    /// As the owner reads it.
+    fn is_log_whole(&self) -> bool {
+        let challenge = self.store.challenge(NOW).unwrap();
+        let wish = AuditWish::new(0, challenge, &proxy(1).certificate, &self.case.owner).unwrap();
+        let page = self.store.audit(&wish, NOW).unwrap();
+        let end = page.lines.iter().try_fold(LogHead::START, |head, line| head.follow(line));
+        end.is_some_and(|head| head.number == page.last)
     }
 
     fn open(&mut self, now: i64) -> Result<u32, Reason> {
@@ -66,7 +77,7 @@ fn a_share_is_given_so_often_and_until_then() {
         assert_eq!(kept.open(NOW + 1000), Ok(opens));
     }
     assert_eq!(kept.open(NOW), Err(Reason::UsedUp));
-    assert!(kept.store.is_log_whole().unwrap());
+    assert!(kept.is_log_whole());
 }
 
 #[test]
@@ -87,7 +98,7 @@ fn revoked_is_revoked_for_ever() {
     assert_eq!(kept.open(NOW), Err(Reason::Revoked));
     let state = kept.wish(Wish::State, &kept.case.owner);
     assert!(kept.store.state(&state, NOW).unwrap().is_revoked);
-    assert!(kept.store.is_log_whole().unwrap());
+    assert!(kept.is_log_whole());
 }
 
 #[test]
@@ -145,9 +156,132 @@ fn an_edited_file_grants_nothing_and_an_edited_log_is_seen() {
         let sql = sql.replace("replace(", "CAST(replace(").replace("9')", "9') AS BLOB)");
         assert_eq!(file.execute(&sql, []).unwrap(), 1);
         assert_eq!(kept.open(NOW), Err(expected), "{sql}");
-        assert!(kept.store.is_log_whole().unwrap());
+        assert!(kept.is_log_whole());
         file.execute("UPDATE audit SET unix_s = unix_s + 1 WHERE number = 1", []).unwrap();
-        assert!(!kept.store.is_log_whole().unwrap());
+        assert!(!kept.is_log_whole());
+    }
+}
+
+#[test]
+fn a_database_from_an_older_backup_is_told_by_its_mark_and_by_the_owner() {
+    let case = Case::new();
+    let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (mark, place) = (elsewhere.path().join("mark"), dir.path().join("p"));
+    let backup = elsewhere.path().join("backup");
+    let new = |mark: &std::path::Path| {
+        Proxy::new(&place, case.owner.public.clone(), "127.0.0.1:0".parse().unwrap())
+            .unwrap()
+            .marked(mark, &place)
+    };
+    assert!(
+        new(&place.join("mark")).err().unwrap().to_string().contains("lies in the directory"),
+        "beside it"
+    );
+    let running = Running::of(new(&mark).unwrap());
+    let terms = Terms {
+        until_unix_s: now_unix_s() + 1000,
+        max_opens: 1,
+        need: 1,
+        proxies: vec![running.url.clone()],
+    };
+    let grant = case.grant(&terms);
+    client::put(&running.url, &grant.signed, &grant.shares[0]).unwrap();
+    let heard = |url: &ProxyUrl| {
+        let mut lines = Vec::new();
+        let followed = audit::follow(dir.path(), url, &case.owner, &mut |line| lines.push(line.wish.clone()));
+        (followed.unwrap().unwrap(), lines)
+    };
+    std::fs::copy(place.join("grants.sqlite"), &backup).unwrap();
+    client::open(&running.url, grant.policy.id, &case.reader).unwrap();
+    let (seen, lines) = heard(&running.url);
+    assert_eq!(
+        (seen.lines, seen.new_lines, &seen.faults, lines),
+        (2, 2, &vec![], vec!["grant".into(), "open".into()])
+    );
+    let (_, certificate) = (running.url.clone(), running.url.certificate);
+    drop(running);
+    std::fs::copy(&backup, place.join("grants.sqlite")).unwrap();
+    let why = new(&mark).err().unwrap().to_string();
+    assert!(why.contains("line 2 of it was seen") && why.contains("older backup"), "{why}");
+    // Without the mark it starts, and the owner sees it.
+    let again = Running::of(new(&elsewhere.path().join("another")).unwrap());
+    assert_eq!(again.url.certificate, certificate);
+    let (seen, _) = heard(&again.url);
+    assert!(seen.faults.len() == 1 && seen.faults[0].contains("line 2 was seen"), "{seen:?}");
+    // It counts again; the line it now has in place of the old one is another.
+    client::state(&again.url, grant.policy.id, &case.owner).unwrap();
+    let (mut seen, _) = heard(&again.url);
+    assert!(seen.faults.len() == 1 && seen.faults[0].contains("another than it was"), "{seen:?}");
+    seen.faults.clear();
+    seen.count(grant.policy.id, &StateAnswer { opens: 1, is_revoked: false });
+    assert!(
+        seen.faults[0].contains("counts 1 opens") && seen.faults[0].contains("its log has 0"),
+        "{seen:?}"
+    );
+    // What its owner has revoked is not held.
+    assert_eq!(audit::revoked_unix_s(dir.path(), &grant.policy.id).unwrap(), None);
+    audit::note_revoked(dir.path(), &grant.policy.id).unwrap();
+    let at = audit::revoked_unix_s(dir.path(), &grant.policy.id).unwrap();
+    let said = |is_revoked| audit::forgotten(at, &grant.policy, &StateAnswer { opens: 0, is_revoked });
+    assert!(at.is_some() && said(true).is_none() && said(false).unwrap().contains("older backup"));
+}
+
+#[test]
+fn the_log_is_the_owners_alone_and_metrics_are_for_prometheus() {
+    use std::io::{Read, Write};
+    let case = Case::new();
+    let running = Running::start(&case.owner.public);
+    let other = Identity::new(Role::Owner).unwrap();
+    let refused = client::audit(&running.url, 0, &other);
+    assert!(
+        matches!(&refused, Err(Failure::Refused(refusal)) if refusal.reason == Reason::NotAllowed),
+        "{refused:?}"
+    );
+    assert_eq!(client::audit(&running.url, 0, &case.owner).unwrap().lines, []);
+    let mut builder = openssl::ssl::SslConnector::builder(openssl::ssl::SslMethod::tls_client()).unwrap();
+    builder.set_verify(openssl::ssl::SslVerifyMode::NONE);
+    let config = builder.build().configure().unwrap().verify_hostname(false);
+    let tcp = std::net::TcpStream::connect((running.url.host.as_str(), running.url.port)).unwrap();
+    let mut stream = config.connect("x", tcp).unwrap();
+    write!(stream, "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let text = String::from_utf8_lossy(&answer);
+    for line in ["sealion_share_grants 0", "sealion_share_refused_total{reason=\"not_allowed\"} 1"] {
+        assert!(text.lines().any(|one| one == line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn the_api_is_as_its_file_says() {
+    let text = include_str!("../../../../docs/src/reference/share-proxy.openapi.json");
+    let api: serde_json::Value = serde_json::from_str(text).unwrap();
+    let source = include_str!("../../src/proxy/serve.rs");
+    let routes: std::collections::BTreeSet<String> = source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix(".route(\"")?.split_once("\", "))
+        .map(|(path, method)| format!("{} {path}", method.split('(').next().unwrap()))
+        .collect();
+    let paths = api["paths"].as_object().unwrap().iter();
+    let told = paths.flat_map(|(path, methods)| {
+        methods.as_object().unwrap().keys().map(move |method| format!("{method} {path}"))
+    });
+    assert_eq!(told.collect::<std::collections::BTreeSet<_>>(), routes);
+    let reasons = &api["components"]["schemas"]["Refusal"]["properties"]["reason"]["enum"];
+    for reason in [
+        Reason::NotAllowed,
+        Reason::Challenge,
+        Reason::NoSuchGrant,
+        Reason::Revoked,
+        Reason::Expired,
+        Reason::UsedUp,
+        Reason::Conflict,
+        Reason::Busy,
+        Reason::BadRequest,
+        Reason::Internal,
+    ] {
+        assert_eq!(serde_json::to_value(reason).unwrap(), reason.name());
+        assert!(reasons.as_array().unwrap().contains(&reason.name().into()), "{reason:?}");
     }
 }
 
@@ -163,6 +297,14 @@ impl Running {
     fn start(owner: &PublicIdentity) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let proxy = Proxy::new(&dir.path().join("p"), owner.clone(), "127.0.0.1:0".parse().unwrap()).unwrap();
+        let mut running = Self::of(proxy);
+        running.dir = dir;
+        running
+    }
+
+    /// Its directory is the caller's.
+    fn of(proxy: Proxy) -> Self {
+        let dir = tempfile::tempdir().unwrap();
         let (url, stop) = (proxy.url().parse().unwrap(), Arc::new(AtomicBool::new(false)));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {

@@ -18,14 +18,15 @@ pub enum ShareProxyCommand {
     /// Serve grants of one owner over HTTPS, until Ctrl-C
     ///
     /// Serve grants of one owner over HTTPS, until Ctrl-C. Its certificate is made by itself; owner and readers know it by the SHA-256 that is
-    /// printed. Grants, counts and a log are in an SQLite file in DIR; shares are encrypted there.
+    /// printed. Grants, counts and a log are in an SQLite file in DIR; shares are encrypted there. GET /metrics is for Prometheus on this machine.
     Serve(ShareProxyServeArgs),
 }
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   sealion share proxy serve /var/lib/share-proxy --owner owner.json
-  sealion share proxy serve /var/lib/share-proxy --owner owner.json --listen 192.0.2.7:7443")]
+  sealion share proxy serve /var/lib/share-proxy --owner owner.json --listen 192.0.2.7:7443 \\
+    --mark /var/lib/share-proxy.mark")]
 pub struct ShareProxyServeArgs {
     /// Directory of this proxy (mode 0700); it is made if it is not there
     #[arg(value_name = "DIR")]
@@ -36,6 +37,12 @@ pub struct ShareProxyServeArgs {
     /// Address and port to listen on
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7443")]
     pub listen: SocketAddr,
+    /// File in which it keeps where its log ends, outside of DIR and of its backups
+    ///
+    /// File in which it keeps where its log ends, outside of DIR and of its backups. A database that was brought back from an older backup has
+    /// forgotten opens and revocations; with this file the proxy sees that and does not start.
+    #[arg(long, value_name = "FILE")]
+    pub mark: Option<PathBuf>,
 }
 
 pub fn proxy(command: &ShareProxyCommand) -> Result<u8, OpsError> {
@@ -43,6 +50,10 @@ pub fn proxy(command: &ShareProxyCommand) -> Result<u8, OpsError> {
     let owner = PublicIdentity::read(&args.owner, Role::Owner).map_err(ops)?;
     let obeyed = owner.fingerprint();
     let proxy = Proxy::new(&args.dir, owner, args.listen).map_err(ops)?;
+    let proxy = match &args.mark {
+        Some(mark) => proxy.marked(mark, &args.dir).map_err(ops)?,
+        None => proxy,
+    };
     let stop = interrupt::flag()?;
     show::out(&format!("obeys the owner {obeyed}"));
     if proxy.address.ip().is_unspecified() {

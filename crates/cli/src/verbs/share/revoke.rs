@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ::share::keys::{Identity, Role};
-use ::share::owner;
+use ::share::{audit, owner};
 use clap::Args;
 use site::OpsError;
 
@@ -26,6 +26,8 @@ pub struct ShareRevokeArgs {
 pub fn revoke(args: &ShareRevokeArgs) -> Result<u8, OpsError> {
     let keys = Identity::read(&args.keys, Role::Owner).map_err(ops)?;
     let policy = owner::find(&args.keys, &keys, &args.grant).map_err(ops)?;
+    // First it is noted here: a proxy that forgets it is found by that.
+    audit::note_revoked(&args.keys, &policy.id).map_err(ops)?;
     let answers = owner::revoke(&policy, &keys);
     for (url, answer) in &answers {
         show::out(&line(url, &state_words(answer)));

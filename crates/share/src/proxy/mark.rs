@@ -1,0 +1,76 @@
+//! Where the log of a proxy ends, kept apart from its database. A database that comes back from an older backup has forgotten opens and
+//! revocations; by itself it cannot tell.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::log::LogHead;
+use super::store;
+use crate::ShareError;
+use crate::files::{self, Whole};
+
+/// JSON of a number and a hash.
+const BYTES_MAX: u64 = 1024;
+
+#[derive(Debug)]
+pub struct Mark {
+    path: PathBuf,
+}
+
+impl Mark {
+    /// The mark at `path`, which is made for a database that has none yet.
+    ///
+    /// # Errors
+    /// It lies beside the database, and would be restored with it; or the database is older than it.
+    pub fn of(path: &Path, dir: &Path, connection: &Connection) -> Result<Self, ShareError> {
+        let mark = Self { path: std::path::absolute(path).map_err(files::cannot("look at", path))? };
+        let place = mark.path.parent().map(Path::canonicalize).transpose();
+        let place = place.map_err(files::cannot("look at", path))?.unwrap_or_default();
+        if place.starts_with(dir.canonicalize().map_err(files::cannot("look at", dir))?) {
+            return Err(ShareError::usage(
+                format!("the mark {} lies in the directory of the proxy", path.display()),
+                "a backup that brings back the one would bring back the other",
+                "give --mark a file elsewhere, that no backup of the proxy has",
+            ));
+        }
+        // Of a proxy that was killed; it is its own file alone.
+        let _ = std::fs::remove_file(Whole::part_of(&mark.path));
+        let head =
+            store::head(connection).map_err(|error| ShareError::internal("the log cannot be read", error))?;
+        if mark.path.symlink_metadata().is_err() {
+            mark.set(&head)?;
+            return Ok(mark);
+        }
+        let bytes = files::read_small(&mark.path, BYTES_MAX)?;
+        let marked: LogHead = serde_json::from_slice(&bytes).map_err(|error| {
+            ShareError::usage(
+                format!("{} is no mark of a proxy", path.display()),
+                error,
+                "give the file that --mark has made, or another name",
+            )
+        })?;
+        let hash = store::hash_at(connection, marked.number)
+            .map_err(|error| ShareError::internal("the log cannot be read", error))?;
+        if hash == Some(marked.hash) {
+            return Ok(mark);
+        }
+        Err(ShareError::refused(
+            format!("the database of this proxy is not the one that {} marks", path.display()),
+            format!(
+                "its log ends with line {}, and line {} of it was seen: it comes from an older backup, and has forgotten opens or revocations",
+                head.number, marked.number
+            ),
+            "bring back the newest database; or have the owner revoke and grant anew what this proxy holds, and start it with another --mark",
+        ))
+    }
+
+    /// On the disk when it returns.
+    pub fn set(&self, head: &LogHead) -> Result<(), ShareError> {
+        let bytes =
+            serde_json::to_vec(head).map_err(|error| ShareError::internal("cannot write the mark", error))?;
+        let mut whole = Whole::instead_of(&self.path)?;
+        std::io::Write::write_all(&mut whole, &bytes).map_err(files::cannot("write", &self.path))?;
+        whole.finish()
+    }
+}
