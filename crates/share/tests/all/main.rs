@@ -4,3 +4,4 @@
 mod archives;
 mod proxies;
 mod support;
+mod vectors;

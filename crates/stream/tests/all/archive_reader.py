@@ -233,4 +233,5 @@ def main(arguments):
     extract(content, plain, into)
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

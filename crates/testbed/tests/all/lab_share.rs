@@ -183,6 +183,23 @@ fn two_of_three_proxies_open_a_table_and_none_after_it_was_revoked() {
     let list = lab.run(&["share", "list", "--keys", "own"]).exits(0);
     assert_eq!(list.stdout.matches("revoked, opened").count(), 3, "{list}");
 
+    lab.now("what the proxies have written down");
+    let audit = lab.run(&["share", "audit", "--keys", "own", "--format", "json"]).exits(0).json();
+    let logs = audit["proxies"].as_array().unwrap();
+    assert!(logs.len() == 3 && logs.iter().all(|log| log["verdict"] == "whole"), "{audit}");
+    let opens = |log: &serde_json::Value| {
+        let lines = log["entries"].as_array().unwrap().iter();
+        lines.filter(|line| line["wish"] == "open" && line["answer"] == "done").count()
+    };
+    let counted = lab.run(&["share", "list", "--keys", "own", "--format", "json"]).exits(0).json();
+    let counted = &counted["grants"][0]["proxies"];
+    for log in logs {
+        let proxy = counted.as_array().unwrap().iter().find(|proxy| proxy["url"] == log["url"]).unwrap();
+        assert_eq!(proxy["opens"], opens(log), "{log}");
+    }
+    let verified = lab.run(&["share", "verify", "o.share", "--keys", "own"]).exits(0);
+    assert!(verified.stdout.contains("every chunk") && verified.stdout.contains(&id), "{verified}");
+
     lab.now("without proxies, for good");
     let for_good =
         ["share", "grant", "o.share", "--keys", "own", "--reader", "mallory/public.json", "--for-good"];
