@@ -98,8 +98,7 @@ mod tests {
         assert_eq!(walk(&lines[..2]), Some(2), "a beginning is whole: who knows a later head sees it");
         assert_eq!(walk(&lines[1..]), None);
         assert_eq!(walk(&[lines[0].clone(), lines[2].clone()]), None);
-        type Change = fn(&mut LogLine);
-        let changes: [Change; 5] = [
+        let changes: [fn(&mut LogLine); 5] = [
             |line| line.unix_s += 1,
             |line| line.wish.push('x'),
             |line| line.answer = "refused".into(),

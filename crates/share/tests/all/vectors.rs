@@ -36,7 +36,7 @@ fn make() -> (Value, Vec<u8>) {
     let header = header.with_slot(Slot::HpkeShare(new.signed.clone()), &case.owner, &case.key).unwrap();
     let plain = "id\tnote\n1\tan archive of version 1\n".repeat(2500);
     let archive = case.archive(&header, plain.as_bytes());
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hex = |bytes: &[u8]| bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
     let all = json!({
         "plain_line": "id\tnote\n1\tan archive of version 1\n", "plain_lines": 2500,
         "owner": owner_file, "hpke": friend_file, "hpke_share": auditor_file,
