@@ -216,6 +216,9 @@ pub fn by_start(path: &str, start: &[u8]) -> Kind {
     if binlog::read(start) != Binlog::Other {
         return if name.contains("relay") { Kind::RelayLog } else { Kind::Binlog };
     }
+    if let Some(kind) = formats::innodb::space_of_start(start).map(of_space) {
+        return kind;
+    }
     if is_keyring(start) {
         return Kind::KeyFile;
     }
@@ -242,6 +245,16 @@ pub fn by_start(path: &str, start: &[u8]) -> Kind {
         return Kind::TextLog;
     }
     Kind::Other
+}
+
+/// # Source
+/// `fil0fil.h` and `fsp0types.h` of MariaDB: 0 is the system tablespace, 0xFFFFFFFE the temporary one. Options may give either any name.
+fn of_space(space_id: u32) -> Kind {
+    match space_id {
+        0 => Kind::System,
+        0xffff_fffe => Kind::Temp,
+        _ => Kind::Table,
+    }
 }
 
 fn has(start: &[u8], word: &[u8]) -> bool {

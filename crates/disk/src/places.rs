@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
@@ -43,12 +43,78 @@ pub fn all(root: &Path, elsewhere: &Elsewhere) -> Result<(Vec<Found>, Option<Fam
     if elsewhere.follows_links {
         found = follow(root, found);
     }
+    name_known(&mut found, &elsewhere.places, elsewhere.prefix.as_deref());
     found.extend(walk(root, elsewhere));
+    let named: Vec<Found> = found
+        .iter()
+        .filter(|one| is_link_of_table(one))
+        .filter_map(|one| of_link(one, root, elsewhere))
+        .collect();
+    let known: BTreeSet<PathBuf> = found.iter().map(|one| one.place.clone()).collect();
+    found.extend(named.into_iter().filter(|one| !known.contains(&one.place)));
     found.retain(|one| {
         (elsewhere.only.is_empty() || elsewhere.only.contains(&one.kind))
             && elsewhere.since.is_none_or(|since| may_be_newer(one, since))
     });
     Ok((found, family))
+}
+
+/// A file of the data directory that an option names is what that option says, whatever its name: `innodb_data_file_path=sys.dat:12M`.
+fn name_known(found: &mut [Found], places: &[Place], prefix: Option<&Path>) {
+    for place in places {
+        let Takes::File(kind) = place.takes else { continue };
+        let Ok(Ok(here)) = here(&place.path, prefix).map(|here| here.canonicalize()) else { continue };
+        for one in found.iter_mut().filter(|one| one.kind == Kind::Other && one.unread.is_none()) {
+            if one.place == here {
+                one.kind = kind;
+            }
+        }
+    }
+}
+
+/// Of a table with `DATA DIRECTORY`.
+fn is_link_of_table(one: &Found) -> bool {
+    one.kind == Kind::Definition && one.unread.is_none() && one.path.ends_with(".isl")
+}
+
+/// The tablespace whose path is in such a file. The server is not asked: it may be stopped, and a table newer than its answer.
+///
+/// # Source
+/// MariaDB manual, InnoDB: `.isl` files have the path of the tablespace.
+fn of_link(link: &Found, root: &Path, elsewhere: &Elsewhere) -> Option<Found> {
+    let unread = |why: String| {
+        Some(Found {
+            path: format!("what {} names", link.path),
+            place: link.place.with_extension("ibd"),
+            kind: Kind::Table,
+            bytes: 0,
+            unread: Some(why),
+            named_by: Some(link.path.clone()),
+        })
+    };
+    let mut text = String::new();
+    let read = walk::open(&link.place).and_then(|file| file.take(ISL_BYTES_MAX).read_to_string(&mut text));
+    if let Err(why) = read {
+        return unread(walk::cannot_read(&why));
+    }
+    let path = root.join(text.trim_end_matches(['\r', '\n', '\0', ' ']));
+    let place = match here(&path, elsewhere.prefix.as_deref()) {
+        Ok(here) => here.canonicalize().unwrap_or(here),
+        Err(why) => return unread(why),
+    };
+    if place.starts_with(root) {
+        return None;
+    }
+    if let Some(why) = &elsewhere.unread {
+        return unread(why.clone());
+    }
+    if !place.is_file() {
+        return unread(format!("{} is not there", walk::printable(&path)));
+    }
+    let mut found = walk::file_at(walk::printable(&path), place);
+    found.kind = Kind::Table;
+    found.named_by = Some(link.path.clone());
+    Some(found)
 }
 
 /// What cannot be told is kept. A file that a server writes through memory has the time of the last writeback.
@@ -83,6 +149,8 @@ pub enum Takes {
     Backups,
 }
 
+/// A path has at most 4096.
+const ISL_BYTES_MAX: u64 = 8192;
 /// Names of temporary files of both families: tables, pieces of `LOAD DATA`.
 const TEMPORARY_NAMES: &[&str] = &["#sql", "SQL_LOAD"];
 /// Where open files are listed; links there lead to them though they have no name.

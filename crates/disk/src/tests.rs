@@ -110,6 +110,45 @@ fn every_page_is_counted_and_no_file_is_left_out() {
 }
 
 #[test]
+fn a_tablespace_is_found_whatever_it_is_called_and_wherever_a_link_of_a_table_leads() {
+    let (home, away) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let dir = home.path();
+    let numbered = |id: u32| {
+        let mut bytes = space(&[15, 17_855]);
+        for at in [34, 38] {
+            bytes[at..at + 4].copy_from_slice(&id.to_be_bytes());
+        }
+        bytes
+    };
+    put(dir, "ib_logfile0", b"");
+    put(dir, "sys.dat", &numbered(0));
+    put(dir, "tmp.dat", &numbered(0xffff_fffe));
+    put(dir, "more.dat", b"the second file of a system tablespace has no header");
+    put(dir, "d/far.isl", away.path().join("d/far.ibd").to_str().unwrap().as_bytes());
+    put(dir, "d/gone.isl", away.path().join("d/gone.ibd").to_str().unwrap().as_bytes());
+    put(away.path(), "d/far.ibd", &numbered(7));
+    let more = crate::Place {
+        path: dir.join("more.dat"),
+        takes: crate::Takes::File(Kind::System),
+        named_by: "innodb_data_file_path".into(),
+    };
+    let elsewhere = crate::Elsewhere { places: vec![more], ..crate::Elsewhere::default() };
+    let seen = crate::look_also(dir, &elsewhere, &Progress::default()).unwrap();
+    for (path, kind) in [("sys.dat", Kind::System), ("tmp.dat", Kind::Temp), ("more.dat", Kind::System)] {
+        assert_eq!(of(&seen, path).kind, kind, "{path}");
+    }
+    assert_eq!(of(&seen, "sys.dat").verdict, of(&seen, "tmp.dat").verdict);
+    assert_eq!(of(&seen, "more.dat").verdict, Verdict::Unknown);
+    let far = seen.artefacts.iter().find(|one| one.path.ends_with("/d/far.ibd")).unwrap();
+    assert_eq!(
+        (far.kind, far.verdict, far.named_by.as_deref()),
+        (Kind::Table, Verdict::Mixed, Some("d/far.isl"))
+    );
+    let gone = of(&seen, "what d/gone.isl names");
+    assert_eq!((gone.kind, gone.verdict, gone.is_unread), (Kind::Table, Verdict::Unknown, true));
+}
+
+#[test]
 fn what_cannot_be_read_is_unknown_and_not_absent() {
     let home = tempfile::tempdir().unwrap();
     let dir = home.path();

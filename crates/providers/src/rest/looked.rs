@@ -206,6 +206,16 @@ pub fn never(seen: &DataDirectory) -> Vec<String> {
         .collect()
 }
 
+/// Files whose kind is not known, so that nothing is said of what they hold; nothing where there is none.
+pub fn not_known(seen: &DataDirectory) -> Option<String> {
+    let is_one = |one: &&Artefact| one.kind == Kind::Other && one.bytes > 0;
+    let names: Vec<&str> = seen.artefacts.iter().filter(is_one).map(|one| one.path.as_str()).collect();
+    let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| {
+        format!("not known, and not looked into: {} ({shown})", counted(names.len(), "file", "files"))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use disk::{KeyUse, Tally, Unit};

@@ -68,6 +68,7 @@ impl StepKind for Proof {
                 told.push(format!("of before, and readable until they expire: {}", looked::in_words(&kept)));
             }
             told.extend(looked::never(&seen));
+            told.extend(looked::not_known(&seen));
             if odd.is_empty() {
                 let what = format!("{name}: no page of {} is plain", in_words(&wish.nouns));
                 world.notes.extend(told);
