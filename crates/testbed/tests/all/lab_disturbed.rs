@@ -21,7 +21,7 @@ use testbed::real::{
 };
 use testbed::sim::rng::Rng;
 
-const SHORT: Duration = Duration::from_secs(300);
+const SHORT: Duration = Duration::from_secs(180);
 const DEEP: Duration = Duration::from_secs(3600);
 /// A cluster that is left alone is whole again by then.
 const WHOLE_S_MAX: u64 = 180;
