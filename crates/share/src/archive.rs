@@ -24,9 +24,9 @@ pub struct ArchiveWriter<W: Write> {
 impl<W: Write> ArchiveWriter<W> {
     pub fn new(mut to: W, header: &Header, key: &DataKey) -> Result<Self, ShareError> {
         to.write_all(header.bytes()).map_err(lost)?;
-        let sealer = ChunkSealer::new(key, &header.core.archive.0, header.core_hash());
+        let sealer = ChunkSealer::new(key, &header.core.archive.0, header.core_hash())?;
         // Never grown, which would leave copies behind.
-        Ok(Self { to, sealer, waiting: Zeroizing::new(Vec::with_capacity(CHUNK_BYTES)), plain_bytes: 0 })
+        Ok(Self { to, sealer, waiting: Zeroizing::new(Vec::with_capacity(SEALED_BYTES)), plain_bytes: 0 })
     }
 
     pub fn put(&mut self, mut bytes: &[u8]) -> Result<(), ShareError> {
@@ -34,7 +34,8 @@ impl<W: Write> ArchiveWriter<W> {
         while !bytes.is_empty() {
             // Only now is it known that the chunk before is not the last one.
             if self.waiting.len() == CHUNK_BYTES {
-                self.to.write_all(&self.sealer.seal(&self.waiting, false)?).map_err(lost)?;
+                self.sealer.seal(&mut self.waiting, false)?;
+                self.to.write_all(&self.waiting).map_err(lost)?;
                 self.waiting.clear();
             }
             let (now, later) = bytes.split_at(bytes.len().min(CHUNK_BYTES - self.waiting.len()));
@@ -46,7 +47,8 @@ impl<W: Write> ArchiveWriter<W> {
 
     /// How many plain bytes are in it.
     pub fn finish(mut self) -> Result<(W, u64), ShareError> {
-        self.to.write_all(&self.sealer.seal(&self.waiting, true)?).map_err(lost)?;
+        self.sealer.seal(&mut self.waiting, true)?;
+        self.to.write_all(&self.waiting).map_err(lost)?;
         self.to.flush().map_err(lost)?;
         Ok((self.to, self.plain_bytes))
     }
@@ -89,30 +91,43 @@ pub fn open_chunks(
             "make room, and open it again: nothing was kept",
         )
     };
-    let mut opener = ChunkOpener::new(key, &header.core.archive.0, header.core_hash());
-    let mut now = read_up_to(from, SEALED_BYTES).map_err(broken)?;
+    let mut opener = ChunkOpener::new(key, &header.core.archive.0, header.core_hash())?;
+    // Both are used in turn, and never grown: that would leave copies of rows behind.
+    let [mut now, mut after] = [(); 2].map(|()| Zeroizing::new(Vec::with_capacity(SEALED_BYTES)));
+    read_up_to(from, SEALED_BYTES, &mut now).map_err(broken)?;
     let mut plain_bytes = 0;
     loop {
-        let after = if now.len() == SEALED_BYTES {
-            read_up_to(from, SEALED_BYTES).map_err(broken)?
-        } else {
-            Vec::new()
-        };
+        after.clear();
+        if now.len() == SEALED_BYTES {
+            read_up_to(from, SEALED_BYTES, &mut after).map_err(broken)?;
+        }
         let is_last = after.is_empty();
-        let plain = opener.open(&now, is_last).ok_or_else(refused)?;
-        to.write_all(&plain).map_err(broken)?;
-        plain_bytes += plain.len() as u64;
+        if !opener.open(&mut now, is_last) {
+            return Err(refused());
+        }
+        to.write_all(&now).map_err(broken)?;
+        plain_bytes += now.len() as u64;
         if is_last {
             return Ok(plain_bytes);
         }
-        now = after;
+        std::mem::swap(&mut now, &mut after);
     }
 }
 
-fn read_up_to(from: &mut impl Read, count: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(count);
-    from.take(count as u64).read_to_end(&mut bytes)?;
-    Ok(bytes)
+fn read_up_to(from: &mut impl Read, count: usize, into: &mut Vec<u8>) -> io::Result<()> {
+    while into.len() < count {
+        let at = into.len();
+        into.resize(count, 0);
+        let read = from.read(into.get_mut(at..).unwrap_or_default());
+        into.truncate(at + read.as_ref().copied().unwrap_or(0));
+        match read {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Opens the file and reads its header.

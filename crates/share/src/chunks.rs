@@ -3,10 +3,13 @@
 //! Source: Hoang, Reyhanitabar, Rogaway, Vizár, "Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance": the nonce is a
 //! prefix, a counter, and whether the chunk is the last one.
 
+use openssl::cipher::Cipher;
+use openssl::cipher_ctx::CipherCtx;
+use openssl::error::ErrorStack;
 use zeroize::Zeroizing;
 
 use crate::ShareError;
-use crate::crypto::{self, DataKey, HASH_BYTES, KEY_BYTES, NONCE_BYTES, TAG_BYTES};
+use crate::crypto::{DataKey, HASH_BYTES, KEY_BYTES, NONCE_BYTES, TAG_BYTES};
 
 /// Of plain text; a reader holds two of them.
 pub const CHUNK_BYTES: usize = 64 * 1024;
@@ -15,7 +18,8 @@ const PREFIX_BYTES: usize = 7;
 
 /// Which chunk is next, at either end.
 struct Place {
-    key: Zeroizing<[u8; KEY_BYTES]>,
+    /// OpenSSL's ChaCha20-Poly1305, with the key of the chunks: some three times as fast as that of the other room.
+    context: CipherCtx,
     prefix: Zeroizing<[u8; PREFIX_BYTES]>,
     core: [u8; HASH_BYTES],
     /// `None` behind the last one.
@@ -23,13 +27,20 @@ struct Place {
 }
 
 impl Place {
-    fn new(key: &DataKey, archive: &[u8], core: [u8; HASH_BYTES]) -> Self {
-        Self {
-            key: key.derive(archive, "chunk key"),
-            prefix: key.derive(archive, "chunk nonce"),
-            core,
-            next: Some(0),
-        }
+    fn new(
+        key: &DataKey,
+        archive: &[u8],
+        core: [u8; HASH_BYTES],
+        begin: impl FnOnce(&mut CipherCtx, &[u8]) -> Result<(), ErrorStack>,
+    ) -> Result<Self, ShareError> {
+        let chunk_key = key.derive::<KEY_BYTES>(archive, "chunk key");
+        let made = CipherCtx::new().and_then(|mut context| {
+            begin(&mut context, &chunk_key[..])?;
+            Ok(context)
+        });
+        let context =
+            made.map_err(|error| ShareError::internal("OpenSSL has no ChaCha20-Poly1305", error))?;
+        Ok(Self { context, prefix: key.derive(archive, "chunk nonce"), core, next: Some(0) })
     }
 
     /// `None`: the last one was before, or there were 2^32, which are 256 TiB.
@@ -47,13 +58,16 @@ impl Place {
 pub struct ChunkSealer(Place);
 
 impl ChunkSealer {
-    pub fn new(key: &DataKey, archive: &[u8], core: [u8; HASH_BYTES]) -> Self {
-        Self(Place::new(key, archive, core))
+    pub fn new(key: &DataKey, archive: &[u8], core: [u8; HASH_BYTES]) -> Result<Self, ShareError> {
+        let begin = |context: &mut CipherCtx, key: &[u8]| {
+            context.encrypt_init(Some(Cipher::chacha20_poly1305()), Some(key), None)
+        };
+        Place::new(key, archive, core, begin).map(Self)
     }
 
-    /// Exactly [`CHUNK_BYTES`], and fewer only in the last one, which may be empty.
-    pub fn seal(&mut self, plain: &[u8], is_last: bool) -> Result<Vec<u8>, ShareError> {
-        let is_right = plain.len() == CHUNK_BYTES || (is_last && plain.len() < CHUNK_BYTES);
+    /// Encrypts `chunk` where it is, and puts its tag behind it. Exactly [`CHUNK_BYTES`], and fewer only in the last one, which may be empty.
+    pub fn seal(&mut self, chunk: &mut Vec<u8>, is_last: bool) -> Result<(), ShareError> {
+        let is_right = chunk.len() == CHUNK_BYTES || (is_last && chunk.len() < CHUNK_BYTES);
         let nonce = self.0.take(is_last).filter(|_| is_right);
         let nonce = nonce.ok_or_else(|| {
             ShareError::usage(
@@ -62,23 +76,58 @@ impl ChunkSealer {
                 "share the table in parts: --where",
             )
         })?;
-        crypto::seal(&self.0.key, &nonce, &self.0.core, plain)
+        let Place { context, core, .. } = &mut self.0;
+        let mut seal = || {
+            context.encrypt_init(None, None, Some(&nonce))?;
+            context.cipher_update(core, None)?;
+            let length = chunk.len();
+            if length > 0 {
+                context.cipher_update_inplace(chunk, length)?;
+            }
+            context.cipher_final(&mut [])?;
+            let mut tag = [0; TAG_BYTES];
+            context.tag(&mut tag)?;
+            chunk.extend_from_slice(&tag);
+            Ok(())
+        };
+        seal().map_err(|error: ErrorStack| ShareError::internal("cannot encrypt", error))
     }
 }
 
 pub struct ChunkOpener(Place);
 
 impl ChunkOpener {
-    pub fn new(key: &DataKey, archive: &[u8], core: [u8; HASH_BYTES]) -> Self {
-        Self(Place::new(key, archive, core))
+    pub fn new(key: &DataKey, archive: &[u8], core: [u8; HASH_BYTES]) -> Result<Self, ShareError> {
+        let begin = |context: &mut CipherCtx, key: &[u8]| {
+            context.decrypt_init(Some(Cipher::chacha20_poly1305()), Some(key), None)
+        };
+        Place::new(key, archive, core, begin).map(Self)
     }
 
-    /// `None`: it is not the chunk that belongs here.
-    pub fn open(&mut self, sealed: &[u8], is_last: bool) -> Option<Zeroizing<Vec<u8>>> {
-        if sealed.len() > SEALED_BYTES || (!is_last && sealed.len() != SEALED_BYTES) {
+    /// Decrypts `chunk` where it is; it is empty where it is not the one that belongs here, which is the answer.
+    pub fn open(&mut self, chunk: &mut Vec<u8>, is_last: bool) -> bool {
+        let is_open = self.opened(chunk, is_last).is_some();
+        if !is_open {
+            chunk.clear();
+        }
+        is_open
+    }
+
+    fn opened(&mut self, chunk: &mut Vec<u8>, is_last: bool) -> Option<()> {
+        if chunk.len() > SEALED_BYTES || (!is_last && chunk.len() != SEALED_BYTES) {
             return None;
         }
+        let length = chunk.len().checked_sub(TAG_BYTES)?;
         let nonce = self.0.take(is_last)?;
-        crypto::open(&self.0.key, &nonce, &self.0.core, sealed)
+        let Place { context, core, .. } = &mut self.0;
+        context.decrypt_init(None, None, Some(&nonce)).ok()?;
+        context.set_tag(chunk.get(length..)?).ok()?;
+        chunk.truncate(length);
+        context.cipher_update(core, None).ok()?;
+        if length > 0 {
+            context.cipher_update_inplace(chunk, length).ok()?;
+        }
+        context.cipher_final(&mut []).ok()?;
+        Some(())
     }
 }
