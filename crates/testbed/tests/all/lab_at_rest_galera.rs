@@ -5,18 +5,14 @@ use std::time::Duration;
 
 use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot};
 
-use crate::lab_at_rest::{change, fill, is_readable, on, plain_files, readable};
+use crate::lab_at_rest::{change, fill, is_readable, on, plain_files, readable, unexplained};
 
 const SETTLED: Duration = Duration::from_secs(60);
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
 
-/// What no setting of a server encrypts, and the last step names with its cure.
-fn known(file: &str) -> bool {
-    file.starts_with("aria_log.") || file == "galera.cache"
-}
-
 fn is_encrypted(lab: &RealLab, node: &str, said: &str) {
-    let left: Vec<String> = readable(lab, node).into_iter().filter(|file| !known(file)).collect();
+    let left: Vec<String> =
+        unexplained(readable(lab, node)).into_iter().filter(|file| file != "galera.cache").collect();
     assert!(left.is_empty(), "{node}: {left:?}\n{said}");
     assert_eq!(plain_files(lab, node), Vec::<String>::new(), "{node}\n{said}");
 }
