@@ -30,6 +30,7 @@ pub use kind::Kind;
 pub use needs::{AriaNeed, LogNeed, Needs, RedoNeed, SpaceNeed, needs};
 pub use places::{Elsewhere, Place, Takes};
 pub use tally::{KeyUse, Tally, Verdict};
+pub use walk::LINK;
 
 #[derive(Debug, Error)]
 pub enum DiskError {

@@ -194,12 +194,44 @@ pub fn follow(root: &Path, found: Vec<Found>) -> Vec<Found> {
 /// Of a database whose directory is a link.
 fn linked_database(link: Found, target: &Path) -> Vec<Found> {
     let Ok(entries) = std::fs::read_dir(target) else { return vec![link] };
-    let files = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    let mut found: Vec<Found> = files
-        .map(|entry| linked(&format!("{}/{}", link.path, entry.file_name().to_string_lossy()), entry.path()))
-        .collect();
+    let mut found = Vec::new();
+    for entry in entries {
+        let Ok(entry) = entry else {
+            found.push(not_listed(&link));
+            break;
+        };
+        let path = format!("{}/{}", link.path, entry.file_name().to_string_lossy());
+        match entry.file_type() {
+            Ok(kind) if kind.is_file() => found.push(linked(&path, entry.path())),
+            // `DATA DIRECTORY` of MyISAM and Aria, once more.
+            Ok(kind) if kind.is_symlink() => match entry.path().canonicalize() {
+                Ok(target) if target.is_file() => found.push(linked(&path, target)),
+                _ => found.push(unread_link(&path, entry.path(), walk::LINK.into())),
+            },
+            // No server makes a directory there.
+            Ok(kind) if kind.is_dir() => {
+                found.push(unread_link(
+                    &path,
+                    entry.path(),
+                    "a directory in a linked one; it was not read".into(),
+                ));
+            }
+            Ok(_) => {}
+            Err(why) => found.push(unread_link(&path, entry.path(), walk::cannot_read(&why))),
+        }
+    }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found
+}
+
+fn not_listed(link: &Found) -> Found {
+    unread_link(&link.path, link.place.clone(), "the directory was not listed to its end".into())
+}
+
+fn unread_link(path: &str, place: PathBuf, why: String) -> Found {
+    let path = walk::printable(Path::new(path));
+    let kind = kind::by_name(&path).unwrap_or(Kind::Other);
+    Found { path, place, kind, bytes: 0, unread: Some(why), named_by: Some("a symbolic link".into()) }
 }
 
 fn linked(path: &str, target: PathBuf) -> Found {
@@ -475,14 +507,30 @@ mod tests {
         symlink(dir.join("volume"), root.join("d")).unwrap();
         symlink(dir.join("gone"), root.join("gone.ibd")).unwrap();
         fs::write(root.join("ibdata1"), "").unwrap();
+        // A table with `DATA DIRECTORY` in a database that is a link itself.
+        fs::write(dir.join("a.MAD"), "row").unwrap();
+        symlink(dir.join("a.MAD"), dir.join("volume/a.MAD")).unwrap();
+        symlink(dir.join("gone"), dir.join("volume/b.MAD")).unwrap();
+        fs::create_dir(dir.join("volume/sub")).unwrap();
         let found = follow(&root, walk::walk(&root).unwrap());
         let told: Vec<_> =
             found.iter().map(|one| (one.path.as_str(), one.bytes, one.unread.is_none())).collect();
         assert_eq!(
             told,
-            [("d/t.MYD", 4, true), ("gone.ibd", 0, false), ("ibdata1", 0, true), ("u.MYD", 4, true)]
+            [
+                ("d/a.MAD", 3, true),
+                ("d/b.MAD", 0, false),
+                ("d/sub", 0, false),
+                ("d/t.MYD", 4, true),
+                ("gone.ibd", 0, false),
+                ("ibdata1", 0, true),
+                ("u.MYD", 4, true)
+            ]
         );
-        assert_eq!(found[0].kind, Kind::MyIsam);
+        assert_eq!(
+            (found[0].kind, found[1].kind, found[3].kind),
+            (Kind::AriaData, Kind::AriaData, Kind::MyIsam)
+        );
     }
 
     #[test]

@@ -33,7 +33,16 @@ pub struct Odd {
 
 /// Files of these kinds that are not all encrypted, or of which that cannot be told.
 pub fn not_encrypted(seen: &DataDirectory, nouns: &[Noun]) -> Vec<Odd> {
-    seen.artefacts.iter().filter(|one| is_of(one.kind, nouns)).filter_map(|one| odd(one, true)).collect()
+    seen.artefacts
+        .iter()
+        .filter(|one| is_of(one.kind, nouns) || is_closed(one))
+        .filter_map(|one| odd(one, true))
+        .collect()
+}
+
+/// It was not read, and what it is is not known: a directory may hold tables. A link that leads nowhere holds nothing.
+fn is_closed(one: &Artefact) -> bool {
+    one.kind == Kind::Other && one.is_unread && !one.tally.whys.contains_key(disk::LINK)
 }
 
 /// What is in a backup is not the server's to read.
@@ -44,7 +53,8 @@ fn is_own(one: &Artefact) -> bool {
 /// Files of any kind that need one of the keys which go, or of which that cannot be told.
 pub fn need_a_key(seen: &DataDirectory, going: &Going) -> Vec<Odd> {
     let all = [Noun::Tables, Noun::Logs];
-    let of_server = |one: &&Artefact| is_own(one) && (is_of(one.kind, &all) || one.tally.encrypted > 0);
+    let of_server =
+        |one: &&Artefact| is_own(one) && (is_of(one.kind, &all) || one.tally.encrypted > 0 || is_closed(one));
     let needs = |one: &Artefact| {
         // What cannot be told may need any of them. Copies alone need none.
         let is_told = one.tally.unknown == 0 && one.verdict != Verdict::Unknown;
@@ -278,6 +288,15 @@ mod tests {
         ] {
             assert_eq!(needs(kind, keys, unknown, going.clone()), count, "{kind:?} {keys:?} {going:?}");
         }
+        let mut closed = file(Kind::Other, &[], 0, 1);
+        closed.is_unread = true;
+        let all = |one: &Artefact| {
+            let seen = seen(vec![one.clone()]);
+            (need_a_key(&seen, &Going::Only(3)).len(), not_encrypted(&seen, &[Noun::Logs]).len())
+        };
+        assert_eq!(all(&closed), (1, 1), "a directory that cannot be listed");
+        closed.tally.whys.insert(disk::LINK.into(), 1);
+        assert_eq!(all(&closed), (0, 0));
         // Page 0 names no key once its pages were decrypted: what was passed over is no copy.
         let mut passed_over = file(Kind::System, &[(None, 11)], 1, 0);
         passed_over.tally.copies = 10;

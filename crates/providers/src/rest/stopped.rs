@@ -128,6 +128,13 @@ impl Ahead<'_> {
             )));
         }
         let seen = world.node(name)?.files_at_rest_in(&self.places).map_err(fail)?;
+        // The files of one that somebody has started meanwhile are not those that were read.
+        if !matches!(world.node(name)?.view(), Err(NodeError::Down { .. })) {
+            return Err(fail(format!(
+                "{name} keeps its keys\n  why:  somebody has started it while its files were read (a watchdog, Restart= of its unit)\n  \
+                 next: keep that from happening for the time of the change, then sealion resume"
+            )));
+        }
         let going = &self.gate.going;
         let odd = looked::need_a_key(&seen, going);
         if odd.is_empty() {

@@ -446,7 +446,8 @@ impl StepKind for Round {
         }
         if let Ok(view) = view {
             if round.differs(&view, direction).is_none() {
-                // Killed after the start, or before the stop: the process runs with what is wished already.
+                // Killed after the start, or before the stop: the process runs with what is wished already, and the file follows it.
+                crate::steps::write(world, &name, &round.edit, direction)?;
                 return back_in_service(world, &name, step);
             }
             let ahead = stopped::ahead(world, &name, gate, &view)?;

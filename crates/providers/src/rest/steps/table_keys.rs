@@ -54,6 +54,19 @@ impl TableKeysParams {
         self.own.iter().find(|own| own.table == *table).map(|own| own.wish).unwrap_or_default()
     }
 
+    /// What a table says by itself that the plan does not know of, and that is lost by holding it.
+    fn late_words(&self, seen: &AtRest, table: &TableName, direction: Direction) -> Option<String> {
+        let is_known = !self.holds(direction) || self.own.iter().any(|own| own.table == *table);
+        let now = seen.tables.iter().find(|one| one.name == *table).filter(|_| !is_known)?;
+        let key = now.own_key_id.map(|id| format!("ENCRYPTION_KEY_ID={id}"));
+        let choice = now.own_choice.map(|choice| match choice {
+            OwnChoice::Encrypted => "ENCRYPTED=YES".to_owned(),
+            OwnChoice::Plain => "ENCRYPTED=NO".to_owned(),
+        });
+        let words: Vec<String> = choice.into_iter().chain(key).collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    }
+
     /// Tables that are not so yet, with what they are to say, in the order of marks.
     fn left(&self, seen: &AtRest, direction: Direction) -> Vec<Rebuild> {
         let held = KeyWish { choice: Some(OwnChoice::Encrypted), key_id: Some(self.key_id) };
@@ -134,7 +147,16 @@ impl StepKind for TableKeys {
         let behind = all.into_iter().filter(|one| at.as_ref().is_none_or(|at| one.table().to_string() > *at));
         for next in behind.collect::<Vec<_>>() {
             // One at a time, and somebody may have dropped it meanwhile.
-            if wish.left(&seen(world, &name)?, direction).iter().any(|one| one.table() == next.table()) {
+            let now = seen(world, &name)?;
+            if wish.left(&now, direction).iter().any(|one| one.table() == next.table()) {
+                if let Some(words) = wish.late_words(&now, next.table(), direction) {
+                    let told = format!(
+                        "{name}: {} was made behind the plan with {words}, and will not say so afterwards: ALTER TABLE then, if it is to",
+                        next.table()
+                    );
+                    world.say(&told);
+                    world.notes.push(told);
+                }
                 super::rebuild::rebuild(world, &name, &next)?;
             }
             at = Some(next.table().to_string());
@@ -163,7 +185,8 @@ impl StepKind for TableKeys {
             if let Some(first) = orphans.first() {
                 return Err(fail(format!(
                     "{name}: {} of no table that the server lists, and encrypted: {first}\n  why:  nothing writes such a file anew, and it needs keys that \
-                     are to go\n  next: move {} away from the data directory, or import it; then sealion resume",
+                     are to go; a table that cannot be opened is not listed (sealion diagnose {name} says whether keys are why)\n  next: move {} away from \
+                     the data directory, or import it; then sealion resume",
                     counted(orphans.len(), "file is", "files are"),
                     if orphans.len() == 1 { "it" } else { "them" }
                 )));
@@ -174,7 +197,7 @@ impl StepKind for TableKeys {
         Ok(if wish.holds(direction) {
             format!("{} on key {}", counted(held, "table is", "tables are"), wish.key_id)
         } else {
-            "each table says of its encryption what it said before".into()
+            "each table says of its encryption what it said when this was planned".into()
         })
     }
 }
@@ -229,6 +252,14 @@ mod tests {
             (one.own_choice, one.own_key_id) = (yes, Some(3));
         }
         assert!(statements(&held, Direction::Forward).is_empty());
+        let late = seen(&[table("late", yes, Some(2)), table("c", yes, Some(2)), table("e", None, None)]);
+        let words = |name: &str, direction| {
+            let name = TableName { schema: "d".into(), table: name.into() };
+            wish.late_words(&late, &name, direction)
+        };
+        assert_eq!(words("late", Direction::Forward).as_deref(), Some("ENCRYPTED=YES ENCRYPTION_KEY_ID=2"));
+        assert_eq!((words("c", Direction::Forward), words("e", Direction::Forward)), (None, None));
+        assert_eq!(words("late", Direction::Back), None);
         // One that came meanwhile says nothing by itself.
         held.push(table("new", yes, Some(3)));
         assert_eq!(
