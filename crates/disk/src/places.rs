@@ -74,7 +74,9 @@ fn name_known(found: &mut [Found], places: &[Place], prefix: Option<&Path>) {
 
 /// Of a table with `DATA DIRECTORY`.
 fn is_link_of_table(one: &Found) -> bool {
-    one.kind == Kind::Definition && one.unread.is_none() && one.path.ends_with(".isl")
+    one.kind == Kind::Definition
+        && one.unread.is_none()
+        && Path::new(&one.path).extension().is_some_and(|ending| ending == "isl")
 }
 
 /// The tablespace whose path is in such a file. The server is not asked: it may be stopped, and a table newer than its answer.

@@ -5,6 +5,7 @@
 //!
 //! Sources: MariaDB manual, Data-at-Rest Encryption and INNODB_TABLESPACES_ENCRYPTION; tried on MariaDB 10.11.19.
 
+mod readable;
 mod scratch;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use net::{Client, NetError};
 use serde::{Deserialize, Serialize};
 
+pub use readable::{NotRead, not_read};
 pub use scratch::{
     LiveSettings, RebuildSample, SCRATCH, UndoRound, renew_system, renew_undo, sample_rebuild,
     scratch_is_foreign,

@@ -31,8 +31,8 @@ pub mod view;
 
 pub use arbitrator::{ArbitratorView, LiveArbitrator, ReadArbitrator, WriteArbitrator};
 pub use at_rest::{
-    AtRest, AtRestSetting, BinaryLog, KeyWish, LiveSettings, OwnChoice, Rebuild, RebuildSample, Rebuilt,
-    RotationPages, Space, Table, TableName, UndoRound,
+    AtRest, AtRestSetting, BinaryLog, KeyWish, LiveSettings, NotRead, OwnChoice, Rebuild, RebuildSample,
+    Rebuilt, RotationPages, Space, Table, TableName, UndoRound,
 };
 pub use capability::{Capabilities, Flavour, Trust};
 pub use galera::GaleraFacts;

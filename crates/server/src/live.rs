@@ -14,7 +14,9 @@ use net::{
 };
 
 use crate::accounts::{self, Account, AccountName};
-use crate::at_rest::{self, AtRest, AtRestSetting, LiveSettings, Rebuild, RebuildSample, Rebuilt, UndoRound};
+use crate::at_rest::{
+    self, AtRest, AtRestSetting, LiveSettings, NotRead, Rebuild, RebuildSample, Rebuilt, UndoRound,
+};
 use crate::capability::Capabilities;
 use crate::galera::GaleraFacts;
 use crate::grants::OwnGrants;
@@ -729,6 +731,11 @@ impl ReadNode for LiveNode {
     fn at_rest(&mut self) -> Result<AtRest, NodeError> {
         let mut client = self.connect()?;
         at_rest::at_rest(&mut client).map_err(|error| self.error(&error))
+    }
+
+    fn not_read(&mut self) -> Result<Vec<NotRead>, NodeError> {
+        let mut client = self.connect()?;
+        at_rest::not_read(&mut client).map_err(|error| self.error(&error))
     }
 
     fn places_at_rest(&mut self) -> Result<PlacesAtRest, NodeError> {

@@ -11,7 +11,9 @@ use net::PemSet;
 use thiserror::Error;
 
 use crate::accounts::{Account, AccountName};
-use crate::at_rest::{AtRest, AtRestSetting, LiveSettings, Rebuild, RebuildSample, Rebuilt, UndoRound};
+use crate::at_rest::{
+    AtRest, AtRestSetting, LiveSettings, NotRead, Rebuild, RebuildSample, Rebuilt, UndoRound,
+};
 use crate::grants::OwnGrants;
 use crate::live_settings::LiveSetting;
 use crate::logins::Logins;
@@ -300,6 +302,8 @@ pub trait ReadNode: ReadMember {
     fn client_takes(&mut self, offer: &TlsOffer) -> Result<OfferAnswer, NodeError>;
     /// What it says of its data at rest.
     fn at_rest(&mut self) -> Result<AtRest, NodeError>;
+    /// Tables of InnoDB and Aria of which it gives no row, by asking each.
+    fn not_read(&mut self) -> Result<Vec<NotRead>, NodeError>;
     /// What the files of its data directory hold, and of what it keeps elsewhere, which takes as long as reading them.
     fn files_at_rest(&mut self) -> Result<disk::DataDirectory, NodeError> {
         let places = self.places_at_rest()?;

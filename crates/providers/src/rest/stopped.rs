@@ -3,11 +3,13 @@
 //! then, and only if nothing needs what goes, the option file is written.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use change::{Direction, StepError};
 use model::NodeName;
+use model::text::counted;
 use serde::{Deserialize, Serialize};
-use server::{NodeError, NodeView, PlacesAtRest};
+use server::{NodeError, NodeView, NotRead, PlacesAtRest};
 
 use super::looked::{self, Going};
 use crate::edit::FileEdit;
@@ -59,6 +61,8 @@ pub struct Ahead<'g> {
     places: PlacesAtRest,
     /// The server removes it when it ends in order.
     pid_file: PathBuf,
+    /// What it could not read before, for whatever reason.
+    not_read: Vec<NotRead>,
 }
 
 /// Before the stop.
@@ -92,7 +96,10 @@ pub fn ahead<'g>(
     let places = node.places_at_rest().map_err(fail)?;
     let pid_file = places.datadir.join(view.variable("pid_file").unwrap_or_default());
     match node.host().facts(&pid_file) {
-        Ok(Some(facts)) if !facts.is_dir => Ok(Some(Ahead { gate, places, pid_file })),
+        Ok(Some(facts)) if !facts.is_dir => {
+            let not_read = node.not_read().map_err(fail)?;
+            Ok(Some(Ahead { gate, places, pid_file, not_read }))
+        }
         Ok(_) => {
             let why = format!(
                 "its pid file {} is not there, so that nothing will tell whether it ended in order",
@@ -117,6 +124,13 @@ impl Ahead<'_> {
         let to = if passed.is_ok() { direction } else { contrary(direction) };
         write(world, name, edit, to)?;
         passed
+    }
+
+    /// Behind the start with other keys: whether it reads each table that it read before. A table that came to a place which nobody looked at,
+    /// or has other bytes under a number that stays, is found by this alone, while the old keys are still there.
+    pub fn reads_as_before(&self, world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+        let known = |one: &NotRead| self.not_read.iter().any(|before| before.table == one.table);
+        reads_all(world, name, "it is started as it was", &known)
     }
 
     fn holds(&self, world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
@@ -154,5 +168,40 @@ impl Ahead<'_> {
              tables (a file of no table: move it away); then sealion resume",
             looked::in_words(&odd)
         )))
+    }
+}
+
+/// `ER_LOCK_WAIT_TIMEOUT`
+const LOCKED: &str = "error 1205:";
+const LOCKED_TRIES_MAX: u32 = 20;
+const LOCKED_AGAIN_MS: u64 = 1_000;
+
+/// Every table gives a row, but those of which `is_known` says why not. One that a session holds is asked again.
+pub fn reads_all(
+    world: &mut World<'_>,
+    name: &NodeName,
+    then: &str,
+    is_known: &dyn Fn(&NotRead) -> bool,
+) -> Result<(), StepError> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let node = world.node(name)?;
+        let mut left = node.not_read().map_err(fail)?;
+        left.retain(|one| !is_known(one));
+        let Some(first) = left.iter().find(|one| !one.why.starts_with(LOCKED)).or_else(|| left.first())
+        else {
+            return Ok(());
+        };
+        if !first.why.starts_with(LOCKED) || tries > LOCKED_TRIES_MAX {
+            return Err(fail(format!(
+                "{name} cannot read {} with the keys that it has now, and {then}\n  why:  {}: {}\n  next: sealion diagnose {name} says which keys open \
+                 it; an Aria table may need REPAIR TABLE when it has them again; then sealion resume, or sealion undo",
+                counted(left.len(), "table", "tables"),
+                first.table,
+                first.why
+            )));
+        }
+        node.wait(Duration::from_millis(LOCKED_AGAIN_MS));
     }
 }

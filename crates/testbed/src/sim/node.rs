@@ -11,9 +11,9 @@ use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
     Admits, Alive, AtRest, AtRestSetting, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting,
-    LiveSettings, Logins, NodeError, NodeSpec, NodeView, OfferAnswer, OwnGrants, PlacesAtRest, ReadMember,
-    ReadNode, Rebuild, RebuildSample, Rebuilt, Sessions, Threads, TlsFiles, TlsOffer, TlsRules, UndoRound,
-    WriteMember, WriteNode, owner,
+    LiveSettings, Logins, NodeError, NodeSpec, NodeView, NotRead, OfferAnswer, OwnGrants, PlacesAtRest,
+    ReadMember, ReadNode, Rebuild, RebuildSample, Rebuilt, Sessions, Threads, TlsFiles, TlsOffer, TlsRules,
+    UndoRound, WriteMember, WriteNode, owner,
 };
 
 use super::disk::SimHost;
@@ -442,6 +442,10 @@ impl ReadNode for SimNode {
     }
 
     fn at_rest(&mut self) -> Result<AtRest, NodeError> {
+        self.ask(|_| Err(NO_DATA.into()))
+    }
+
+    fn not_read(&mut self) -> Result<Vec<NotRead>, NodeError> {
         self.ask(|_| Err(NO_DATA.into()))
     }
 

@@ -51,6 +51,39 @@ fn rotate_while_a_table_comes(lab: &RealLab) -> String {
     format!("{}{}{}", begun.stderr, said.stdout, said.stderr)
 }
 
+/// Tables whose files lie elsewhere, one of them in a database that is a link itself; on this server alone.
+fn fill_elsewhere(lab: &RealLab, node: &str) {
+    let [volume, far] = ["volume", "far"].map(|name| lab.node_dir(node).join(name));
+    let far = far.display();
+    let mut session = lab.root(node);
+    session.execute("SET SESSION sql_log_bin=0").expect("of this server alone");
+    session.execute("CREATE DATABASE linked").expect("it is made");
+    let place = lab.node_dir(node).join("data/linked");
+    std::fs::rename(&place, &volume).expect("on the same disk");
+    std::os::unix::fs::symlink(&volume, &place).expect("a link");
+    std::fs::create_dir(lab.node_dir(node).join("far")).expect("it is new");
+    let rows = "SELECT seq, REPEAT('e', 200) FROM mysql.seq_1_to_1000";
+    for sql in [
+        format!(
+            "CREATE TABLE linked.a (a INT PRIMARY KEY, b VARCHAR(250)) ENGINE=Aria DATA DIRECTORY='{far}' INDEX DIRECTORY='{far}'"
+        ),
+        format!("INSERT INTO linked.a {rows}"),
+        format!(
+            "CREATE TABLE linked.i (a INT PRIMARY KEY, b VARCHAR(250)) ENGINE=InnoDB DATA DIRECTORY='{far}'"
+        ),
+        format!("INSERT INTO linked.i {rows}"),
+    ] {
+        session.execute(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+}
+
+/// What is in them.
+fn elsewhere(lab: &RealLab, node: &str) -> Vec<Option<String>> {
+    let rows =
+        lab.sql(node).expect("it answers").query("CHECKSUM TABLE linked.a, linked.i").expect("it tells");
+    rows.iter().map(|row| row.at(1).map(std::borrow::Cow::into_owned)).collect()
+}
+
 /// What tables say of their encryption by themselves.
 fn own_words(lab: &RealLab, node: &str) -> BTreeMap<String, String> {
     let sql = "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME), CREATE_OPTIONS FROM information_schema.TABLES WHERE ENGINE = 'InnoDB' \
@@ -139,6 +172,9 @@ fn keys_of_a_source_and_its_replica_are_replaced_under_writers_and_taken_back() 
         (rows.scalar().as_deref() == Some("4000")).then_some(())
     });
     assert!(caught_up.is_some(), "n2 does not catch up");
+    fill_elsewhere(&lab, "n1");
+    let far = elsewhere(&lab, "n1");
+    assert!(far.len() == 2 && far.iter().all(Option::is_some), "{far:?}");
     change(&lab, "enable");
     for node in ["n1", "n2"] {
         choose(&lab, node);
@@ -173,6 +209,7 @@ fn keys_of_a_source_and_its_replica_are_replaced_under_writers_and_taken_back() 
     }
     assert_eq!(["n1", "n2"].map(|node| own_words(&lab, node)), words);
     assert_eq!(sums(&lab, "n1"), rows);
+    assert_eq!(elsewhere(&lab, "n1"), far);
     assert_ne!(options(&lab), before, "its key file has another name");
     assert!(said.contains("encrypted pages and files by key: key 1: "), "{said}");
 
@@ -185,6 +222,7 @@ fn keys_of_a_source_and_its_replica_are_replaced_under_writers_and_taken_back() 
         assert_eq!(key_dirs(&lab, node), ["data-keys"], "{node}");
     }
     assert_eq!(["n1", "n2"].map(|node| own_words(&lab, node)), words);
+    assert_eq!(elsewhere(&lab, "n1"), far);
 
     let outcome = writers.stop_and_audit();
     eprintln!("    {} acknowledged, 0 lost, {} failed", outcome.acknowledged, outcome.failed);

@@ -452,11 +452,13 @@ impl StepKind for Round {
             }
             let ahead = stopped::ahead(world, &name, gate, &view)?;
             drained_and_stopped(world, &name, step, &round, direction, &view)?;
-            if let Some(ahead) = ahead
-                && let Err(why) = ahead.pass(world, &name, &round.edit, direction)
-            {
-                started_again(world, &name, step, &round, contrary(direction))?;
-                return Err(why);
+            if let Some(ahead) = ahead {
+                if let Err(why) = ahead.pass(world, &name, &round.edit, direction) {
+                    started_again(world, &name, step, &round, contrary(direction))?;
+                    return Err(why);
+                }
+                started_again(world, &name, step, &round, direction)?;
+                return ahead.reads_as_before(world, &name);
             }
         }
         started_again(world, &name, step, &round, direction)

@@ -131,10 +131,13 @@ impl StepKind for Restart {
                 world.notes.push(told);
                 threads::note(world, &name)?;
                 world.node(&name)?.stop().map_err(fail)?;
-                if let Some(ahead) = ahead {
+                if let Some(ahead) = &ahead {
                     passed = ahead.pass(world, &name, &wish.edit, direction);
                 }
                 start(world, &name)?;
+                if let (Some(ahead), Ok(())) = (&ahead, &passed) {
+                    passed = ahead.reads_as_before(world, &name);
+                }
             }
             Err(NodeError::Down { .. }) => start(world, &name)?,
             Err(error) => return Err(fail(error)),
