@@ -8,7 +8,7 @@ use net::{Client, NetError};
 
 use super::{Migration, WINDOW_S, asked, compared, fail, is_read_only};
 use crate::inspect::mark;
-use crate::{End, LOCK_WAIT_S};
+use crate::{End, LOCK_WAIT_S, dialect};
 
 /// Source: MariaDB manual, error 1205, ER_LOCK_WAIT_TIMEOUT.
 const LOCK_WAIT_TIMEOUT: u16 = 1205;
@@ -32,7 +32,8 @@ impl Migration<'_> {
     /// Waits for statements that write; transactions that are open fail when they commit.
     pub(super) fn close(client: &mut Client, end: End) -> Result<(), StepError> {
         client.set_io_timeout(Duration::from_secs(WINDOW_S)).map_err(asked(end))?;
-        client.execute("SET GLOBAL read_only = ON").map(|_| ()).map_err(|error| match error {
+        let close = format!("SET GLOBAL {} = ON", dialect::read_only(client));
+        client.execute(&close).map(|_| ()).map_err(|error| match error {
             NetError::Refused { code: LOCK_WAIT_TIMEOUT, .. } => fail(
                 &format!("the {end} cannot be closed for writes"),
                 format!("a session holds table locks for more than {LOCK_WAIT_S} s (LOCK TABLES, or a long statement)"),
@@ -44,6 +45,7 @@ impl Migration<'_> {
 
     pub(super) fn set_read_only(&self, end: End, is_on: bool) -> Result<(), StepError> {
         let mut client = self.client(end)?;
+        // With it goes super_read_only of MySQL.
         let value = if is_on { "ON" } else { "OFF" };
         client.execute(&format!("SET GLOBAL read_only = {value}")).map(|_| ()).map_err(asked(end))
     }
