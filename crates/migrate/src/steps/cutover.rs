@@ -90,12 +90,36 @@ impl Migration<'_> {
 
     pub(super) fn open(&mut self) -> Result<(), StepError> {
         let forward = self.ends.forward();
-        forward.nothing_since(&mut forward.leader()?)?;
+        let mut source = forward.leader()?;
+        forward.nothing_since(&mut source)?;
         // First: what the source gets from the target must not come back.
-        forward.stop()?;
+        if dialect::is_mysql(&source) {
+            // How far it has followed is known by its channel, which is asked once more when the target is open.
+            forward.follower()?.execute("STOP SLAVE").map_err(asked(forward.to))?;
+        } else {
+            forward.stop()?;
+        }
         self.set_read_only(End::Target, false)?;
         self.window = self.closed.map(|closed| closed.elapsed());
         Ok(())
+    }
+
+    /// From MySQL the channel is ended last, when nothing was missing. Where there is none any more on a target that is open, that was so.
+    pub(super) fn is_ended(&self, source: &Client, target: &mut Client) -> Result<bool, StepError> {
+        Ok(dialect::is_mysql(source)
+            && !self.ends.forward().is_set_up()?
+            && !is_read_only(target, End::Target)?)
+    }
+
+    /// Nothing was written to the source since it was closed.
+    pub(super) fn look_again(&self, target: &mut Client) -> Result<(), StepError> {
+        let forward = self.ends.forward();
+        let mut source = forward.leader()?;
+        if self.is_ended(&source, target)? {
+            return Ok(());
+        }
+        forward.nothing_since(&mut source)?;
+        if dialect::is_mysql(&source) { forward.stop() } else { Ok(()) }
     }
 
     /// The writes go back to the source, which has followed. The target is closed; nothing that it took is only there.

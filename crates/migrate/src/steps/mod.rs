@@ -159,6 +159,9 @@ impl Runner for Migration<'_> {
                         "the source takes writes again: sealion migrate rollback".into(),
                     ));
                 }
+                if self.is_ended(&source, &mut target)? {
+                    return Ok(StepCheck::AlreadyDone("the target takes writes".into()));
+                }
                 let forward = self.ends.forward();
                 let last = forward.written(&mut source)?;
                 forward.reach(&last, WINDOW_S)?;
@@ -247,8 +250,7 @@ impl Runner for Migration<'_> {
                 if is_read_only(&mut target, End::Target)? {
                     return Err(fail("the target takes no writes", "read_only is ON", RESUME));
                 }
-                let mut source = self.client(End::Source)?;
-                self.ends.forward().nothing_since(&mut source)?;
+                self.look_again(&mut target)?;
                 let window = self.window.map_or_else(String::new, |window| {
                     format!("; applications could write to neither for {} ms", window.as_millis())
                 });
