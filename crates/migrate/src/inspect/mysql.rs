@@ -173,7 +173,9 @@ fn is_taken(target: &mut Client, schema: &str, made: &str) -> Result<Result<(), 
     // Of one name: the next one replaces it, and it ends with the session.
     match target.execute(&format!("PREPARE sealion_tries FROM {}", text(&create))) {
         Ok(_) => Ok(Ok(())),
-        Err(error @ NetError::Refused { .. }) => Ok(Err(error.in_one_line())),
+        Err(NetError::Refused { message, .. }) => {
+            Ok(Err(format!("MariaDB says: {}", message.replace('\n', " "))))
+        }
         Err(error) => Err(error),
     }
 }

@@ -283,7 +283,7 @@ fn what_mariadb_cannot_follow_is_refused_before_the_first_change() {
         (
             "CREATE TABLE shop.x (id INT PRIMARY KEY, KEY ((id + 1)))",
             "DROP TABLE shop.x",
-            "shop.x (the server",
+            "shop.x (MariaDB says: ",
         ),
         (
             "CREATE TABLE shop.x (id INT PRIMARY KEY, a INT, CHECK (a > 0) NOT ENFORCED)",
