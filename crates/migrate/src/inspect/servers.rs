@@ -47,9 +47,11 @@ pub fn problems(ends: &Ends, source: &mut Client, target: &mut Client) -> Result
             )]);
         }
     }
-    let mut all = Vec::new();
+    let (mut all, mut is_unknown) = (Vec::new(), false);
     for (end, server, client) in [(End::Source, &from, &*source), (End::Target, &to, &*target)] {
-        all.extend(of_version(end, server, &from));
+        let problem = of_version(end, server, &from);
+        is_unknown |= problem.is_some();
+        all.extend(problem);
         let options = if end == End::Source { &ends.source } else { &ends.target };
         let is_local = options.endpoint.is_unix_socket();
         let is_verified = options.tls.mode.verifies_chain() && client.tls().is_some();
@@ -61,8 +63,8 @@ pub fn problems(ends: &Ends, source: &mut Client, target: &mut Client) -> Result
             ));
         }
     }
-    if !all.is_empty() && from.is_mariadb() != to.is_mariadb() && !to.is_mariadb() {
-        // Other questions are for MariaDB.
+    if is_unknown {
+        // The other questions are for versions that answer them.
         return Ok(all);
     }
     let is_mysql = !from.is_mariadb();
@@ -113,9 +115,10 @@ pub fn problems(ends: &Ends, source: &mut Client, target: &mut Client) -> Result
     } else {
         encrypted_tables(source, &ends.schemas)?
     };
-    let makes_encrypted = match is_mysql {
-        true => from.is_on("default_table_encryption"),
-        false => from.variable("innodb_encrypt_tables") != "OFF",
+    let makes_encrypted = if is_mysql {
+        from.is_on("default_table_encryption")
+    } else {
+        from.variable("innodb_encrypt_tables") != "OFF"
     };
     want(
         &mut all,

@@ -75,11 +75,12 @@ impl Migration<'_> {
             let rows =
                 source.query(&format!("SHOW CREATE TABLE {}", table.quoted())).map_err(asked(End::Source))?;
             let made = rows.first().and_then(|row| row.at(1)).unwrap_or_default().into_owned();
-            let made = match dialect::is_mysql(&source) {
-                true => dialect::for_mariadb(&made).map_err(|why| {
+            let made = if dialect::is_mysql(&source) {
+                dialect::for_mariadb(&made).map_err(|why| {
                     fail(&format!("{}.{} cannot be made", table.schema, table.name), why, RESUME)
-                })?,
-                false => made,
+                })?
+            } else {
+                made
             };
             let Some(rest) = made.strip_prefix("CREATE TABLE ") else {
                 return Err(fail("a table cannot be made", format!("the source says: {made}"), RESUME));
