@@ -306,6 +306,12 @@ fn what_mariadb_cannot_follow_is_refused_before_the_first_change() {
         );
         pair.source.run(&[take_back]);
     }
+    // What is ENCRYPTION='Y' on the source is encrypted by another variable on the target.
+    pair.target.run(&["SET GLOBAL innodb_encrypt_tables = OFF"]);
+    pair.plan().exits(0);
+    pair.source.run(&["SET GLOBAL default_table_encryption = ON"]);
+    assert!(pair.plan().exits(6).stderr.contains("tables would lose their encryption"));
+    pair.target.run(&["SET GLOBAL innodb_encrypt_tables = ON"]);
     pair.plan().exits(0);
     // The other way there is none at all.
     let turned = [
