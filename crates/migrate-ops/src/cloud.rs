@@ -51,8 +51,8 @@ const KEEPS_S_MIN: u64 = 24 * 3600;
 /// # Errors
 /// It cannot be asked, or native replication cannot get there.
 pub fn plan(cloud: Cloud, from: &Path, follow_as: &Path, schemas: &[String]) -> Result<String, OpsError> {
-    let source = super::login(from)?;
-    let login = super::replication(follow_as, "source", "target")?;
+    let source = crate::route::login(from)?;
+    let login = crate::route::replication(follow_as, "source", "target")?;
     let asked = |error: net::NetError| {
         OpsError::cannot_look("the source cannot be asked", error.in_one_line(), "check its option file")
     };

@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use net::sql_text::{name, put_row};
-use net::{Client, NetError};
+use net::{Client, NetError, Rows};
 
 use crate::inspect::Table;
-use crate::{End, Ends};
+use crate::place::Place;
+use crate::{End, Ends, dialect};
 
 /// A packet of LOAD DATA.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -18,13 +19,22 @@ const BLOCK_BYTES: usize = 1 << 20;
 const BLOCKS_WAITING: usize = 4;
 /// Several sessions see the same only if nobody has committed between their first statements.
 const SNAPSHOT_TRIES: usize = 200;
+/// For statements that are under way on a MySQL server; those that come later wait, too.
+const CLOSED_WAIT_S: u64 = 5;
+const CLOSE_TRIES: usize = 12;
+/// Source: MySQL manual, error 1205, ER_LOCK_WAIT_TIMEOUT.
+const LOCK_WAIT_TIMEOUT: u16 = 1205;
+/// The guard does nothing for as long as a copy takes.
+const IDLE_S_MAX: u64 = 31_536_000;
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 
 /// What the sessions of a snapshot all see.
 pub struct Snapshot {
     pub sessions: Vec<Client>,
-    /// `0-1-1806`: transactions up to this one are in it.
-    pub gtid: String,
+    /// Transactions up to this one are in it.
+    pub(crate) place: Place,
+    /// As long as it is there, nobody can change a table or an account of a MySQL server.
+    pub guard: Option<Client>,
 }
 
 fn position(client: &mut Client) -> Result<(String, String), NetError> {
@@ -45,10 +55,13 @@ fn position(client: &mut Client) -> Result<(String, String), NetError> {
 ///
 /// # Errors
 /// It cannot be asked, or does not report its position.
-pub fn snapshot(ends: &Ends, end: End, sessions: usize) -> Result<Snapshot, String> {
+pub(crate) fn snapshot(ends: &Ends, end: End, sessions: usize) -> Result<Snapshot, String> {
     let said = |error: NetError| error.in_one_line();
     let mut clients =
         (0..sessions.max(1)).map(|_| ends.session(end)).collect::<Result<Vec<_>, _>>().map_err(said)?;
+    if clients.first().is_some_and(dialect::is_mysql) {
+        return of_mysql(ends.session(end).map_err(said)?, clients);
+    }
     for _ in 0..SNAPSHOT_TRIES {
         let all = clients.iter_mut().map(position).collect::<Result<Vec<_>, _>>().map_err(said)?;
         let Some((file, at)) = all.first().cloned() else { break };
@@ -74,7 +87,52 @@ fn with_gtid(mut sessions: Vec<Client>, file: &str, at: &str) -> Result<Snapshot
     // Empty: nothing was written since the binary log began, which is a position too.
     let gtid = rows.scalar().map(std::borrow::Cow::into_owned);
     let gtid = gtid.ok_or_else(|| format!("it knows no GTID of {file}:{at}"))?;
-    Ok(Snapshot { sessions, gtid })
+    Ok(Snapshot { sessions, place: Place::Gtid(gtid), guard: None })
+}
+
+/// A MySQL server does not report where a snapshot begins, so nothing commits while the snapshots begin and the place is read. That lock
+/// is held for a moment; the other one, against changes of tables, for as long as the guard is there.
+///
+/// # Source
+/// MySQL manual, FLUSH TABLES WITH READ LOCK (blocks commits), LOCK INSTANCE FOR BACKUP, the log_status Table.
+fn of_mysql(mut guard: Client, mut sessions: Vec<Client>) -> Result<Snapshot, String> {
+    let mut rows = None;
+    for _ in 0..CLOSE_TRIES {
+        match begun_together(&mut guard, &mut sessions) {
+            Err(NetError::Refused { code: LOCK_WAIT_TIMEOUT, .. }) => {}
+            other => {
+                rows = Some(other.map_err(|error| error.in_one_line())?);
+                break;
+            }
+        }
+    }
+    let rows = rows.ok_or_else(|| {
+        format!("statements that last longer than {CLOSED_WAIT_S} s kept it from being locked for a moment, {CLOSE_TRIES} times")
+    })?;
+    let at = rows.text(0, "at").and_then(|text| text.parse().ok());
+    let file = rows.text(0, "file").filter(|file| !file.is_empty());
+    let (file, at) =
+        file.zip(at).ok_or("performance_schema.log_status does not say where the binary log ends")?;
+    let place = Place::Log { file: file.into_owned(), at };
+    Ok(Snapshot { sessions, place, guard: Some(guard) })
+}
+
+fn begun_together(guard: &mut Client, sessions: &mut [Client]) -> Result<Rows, NetError> {
+    // Of one statement that is under way for long, everybody who writes would wait as long as this one does.
+    guard.execute(&format!("SET SESSION lock_wait_timeout={CLOSED_WAIT_S}, wait_timeout={IDLE_S_MAX}"))?;
+    guard.execute("LOCK INSTANCE FOR BACKUP")?;
+    guard.execute("FLUSH TABLES WITH READ LOCK")?;
+    for session in sessions {
+        session.execute("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")?;
+        session.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
+    }
+    let rows = guard.query(
+        "SELECT JSON_UNQUOTE(JSON_EXTRACT(`LOCAL`, '$.binary_log_file')) AS file, \
+         JSON_EXTRACT(`LOCAL`, '$.binary_log_position') AS at FROM performance_schema.log_status",
+    )?;
+    // The lock of the instance stays.
+    guard.execute("UNLOCK TABLES")?;
+    Ok(rows)
 }
 
 /// How long one side has waited for the other, all sessions together.

@@ -7,8 +7,9 @@ use change::StepError;
 use net::sql_text::text;
 use net::{Client, ExposeSecret, NetError};
 
+use crate::place::{Place, is_at_or_behind};
 use crate::steps::{RESUME, asked, fail};
-use crate::{End, Ends, ReplicationLogin, gtid};
+use crate::{End, Ends, ReplicationLogin, dialect, gtid};
 
 /// A replica that was just told to follow is waited for.
 const FOLLOW_MAX: Duration = Duration::from_secs(60);
@@ -51,6 +52,16 @@ impl Ends {
 /// MariaDB manual, replicate_wild_do_table.
 fn wild(schema: &str) -> String {
     format!("{}.%", schema.replace('\\', "\\\\").replace('_', "\\_").replace('%', "\\%"))
+}
+
+/// Where to begin, as CHANGE MASTER has it.
+pub(crate) fn begins_at(place: &Place) -> String {
+    match place {
+        Place::Gtid(_) => "MASTER_USE_GTID=slave_pos".to_owned(),
+        Place::Log { file, at } => {
+            format!("MASTER_USE_GTID=no, MASTER_LOG_FILE={}, MASTER_LOG_POS={at}", text(file))
+        }
+    }
 }
 
 /// Empty is a position: nothing was written. No answer is none.
@@ -127,12 +138,54 @@ impl Flow<'_> {
         self.ends.schemas.iter().map(|schema| wild(schema)).collect::<Vec<_>>().join(",")
     }
 
-    /// From where `gtid_slave_pos` of the follower is.
+    /// The follower will begin there.
+    pub(crate) fn stand_at(&self, place: &Place) -> Result<(), StepError> {
+        let mut follower = self.follower()?;
+        match place {
+            Place::Gtid(gtid) => {
+                let stand = format!("SET GLOBAL gtid_slave_pos = {}", text(gtid));
+                follower.execute(&stand).map(|_| ()).map_err(asked(self.to))
+            }
+            Place::Log { .. } => {
+                follower.execute("STOP SLAVE").map_err(asked(self.to))?;
+                self.change_master(&mut follower, "", &begins_at(place))
+            }
+        }
+    }
+
+    /// Where the follower is; `None`: it follows nobody.
+    pub(crate) fn stands_at(&self) -> Result<Option<Place>, StepError> {
+        let mut follower = self.follower()?;
+        if dialect::is_mysql(&self.leader()?) {
+            return self.applied(&mut follower);
+        }
+        position(&mut follower, self.to, "gtid_slave_pos").map(|gtid| Some(Place::Gtid(gtid)))
+    }
+
+    /// Of one that follows by file and position.
+    fn applied(&self, follower: &mut Client) -> Result<Option<Place>, StepError> {
+        let rows = follower.query("SHOW SLAVE STATUS").map_err(asked(self.to))?;
+        let at = rows.text(0, "Exec_Master_Log_Pos").and_then(|text| text.parse().ok());
+        let file = rows.text(0, "Relay_Master_Log_File").filter(|file| !file.is_empty());
+        Ok(file.zip(at).map(|(file, at)| Place::Log { file: file.into_owned(), at }))
+    }
+
+    /// From where the follower is.
     pub(crate) fn begin(&self) -> Result<(), StepError> {
         let mut follower = self.follower()?;
         follower.execute("STOP SLAVE").map_err(asked(self.to))?;
         self.set_filter(&mut follower)?;
-        self.change_master(&mut follower, "", "MASTER_USE_GTID=slave_pos")?;
+        let place = match self.stands_at()? {
+            Some(place) => begins_at(&place),
+            None => {
+                return Err(fail(
+                    &format!("the {} does not know from where to follow", self.to),
+                    "its channel is gone (RESET SLAVE ALL?)",
+                    "sealion migrate rollback, and migrate again",
+                ));
+            }
+        };
+        self.change_master(&mut follower, "", &place)?;
         follower.execute("START SLAVE").map(|_| ()).map_err(asked(self.to))
     }
 
@@ -194,14 +247,14 @@ impl Flow<'_> {
         fail(&format!("the {} does not follow the {}", self.to, self.from), why, RESUME)
     }
 
-    /// Waits until the follower has `gtid`.
-    pub(crate) fn reach(&self, gtid: &str, at_most_s: u64) -> Result<(), StepError> {
+    /// Waits until the follower has it.
+    pub(crate) fn reach(&self, place: &Place, at_most_s: u64) -> Result<(), StepError> {
         let mut follower = self.follower()?;
         let began = Instant::now();
         let mut is_started = false;
         loop {
             // Short, so that nobody waits on the server for somebody who is dead.
-            if self.has_reached(&mut follower, gtid, WAIT_S)? {
+            if self.has_reached(&mut follower, place, WAIT_S)? {
                 return Ok(());
             }
             let stopped = self.not_following(&mut follower)?.map(|stopped| stopped.why);
@@ -225,11 +278,11 @@ impl Flow<'_> {
     }
 
     /// The same for threads that end there.
-    pub(crate) fn reach_until(&self, gtid: &str) -> Result<(), StepError> {
+    pub(crate) fn reach_until(&self, place: &Place) -> Result<(), StepError> {
         let mut follower = self.follower()?;
         let began = Instant::now();
         loop {
-            if self.has_reached(&mut follower, gtid, WAIT_S)? {
+            if self.has_reached(&mut follower, place, WAIT_S)? {
                 return Ok(());
             }
             let rows = follower.query("SHOW SLAVE STATUS").map_err(asked(self.to))?;
@@ -241,7 +294,7 @@ impl Flow<'_> {
                 .collect();
             let lasts_too_long = began.elapsed() > Duration::from_secs(CATCH_UP_S);
             // It ends by itself only behind that transaction, which it has not reached.
-            let has_ended = of("Slave_SQL_Running") == "No" && !self.has_reached(&mut follower, gtid, 0)?;
+            let has_ended = of("Slave_SQL_Running") == "No" && !self.has_reached(&mut follower, place, 0)?;
             if !errors.is_empty() || lasts_too_long || has_ended {
                 let why = if errors.is_empty() {
                     format!(
@@ -256,37 +309,92 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether the follower has the transaction `gtid`, or gets it within so many seconds.
+    /// Whether the follower has all up to there, or gets it within so many seconds.
     pub(crate) fn has_reached(
         &self,
         follower: &mut Client,
-        gtid: &str,
+        place: &Place,
         at_most_s: u64,
     ) -> Result<bool, StepError> {
+        let gtid = match place {
+            Place::Gtid(gtid) => gtid,
+            Place::Log { file, at } => return self.has_applied(follower, (file, *at), at_most_s),
+        };
         let rows = follower
             .query(&format!("SELECT MASTER_GTID_WAIT({}, {at_most_s})", text(gtid)))
             .map_err(asked(self.to))?;
         Ok(rows.scalar().as_deref() == Some("0"))
     }
 
+    fn has_applied(
+        &self,
+        follower: &mut Client,
+        wanted: (&str, u64),
+        at_most_s: u64,
+    ) -> Result<bool, StepError> {
+        if at_most_s > 0 {
+            // It answers at once where the applier does not run. Without end it would wait for 0 s.
+            let wait = format!("SELECT MASTER_POS_WAIT({}, {}, {at_most_s})", text(wanted.0), wanted.1);
+            follower.query(&wait).map_err(asked(self.to))?;
+        }
+        let Some(Place::Log { file, at }) = self.applied(follower)? else { return Ok(false) };
+        is_at_or_behind((&file, at), wanted).ok_or_else(|| {
+            fail(
+                &format!("whether the {} has caught up cannot be determined", self.to),
+                format!(
+                    "it is at {file}:{at}, and {}:{} is waited for: they are not of one binary log",
+                    wanted.0, wanted.1
+                ),
+                RESUME,
+            )
+        })
+    }
+
     /// How far `leader` has written. What it has of the follower's own, where it writes that into its binary log, is none of it.
-    pub(crate) fn written(&self, leader: &mut Client) -> Result<String, StepError> {
+    pub(crate) fn written(&self, leader: &mut Client) -> Result<Place, StepError> {
+        if dialect::is_mysql(leader) {
+            return self.log_end(leader);
+        }
         let mut follower = self.follower()?;
         let rows = follower.query("SELECT @@GLOBAL.server_id").map_err(asked(self.to))?;
         let server_id = rows.scalar().and_then(|text| text.parse::<u32>().ok());
         let state = position(leader, self.from, "gtid_binlog_state")?;
         let last = position(leader, self.from, "gtid_binlog_pos")?;
-        Ok(server_id.and_then(|id| gtid::without_server(&last, &state, id)).unwrap_or(last))
+        let others = server_id.and_then(|id| gtid::without_server(&last, &state, id));
+        Ok(Place::Gtid(others.unwrap_or(last)))
+    }
+
+    pub(crate) fn log_end(&self, leader: &mut Client) -> Result<Place, StepError> {
+        dialect::log_end(leader).map_err(asked(self.from))?.ok_or_else(|| {
+            fail(
+                &format!("the {} does not report its position", self.from),
+                "it writes no binary log, or the account may not see it",
+                RESUME,
+            )
+        })
     }
 
     /// Behind a RESET MASTER positions begin anew, and a replica that has nothing of what follows would have "all" of it.
     pub(crate) fn is_same_log(&self, leader: &mut Client, follower: &mut Client) -> Result<(), StepError> {
         let (from, to) = (self.from, self.to);
         // In this order: what is written in between the follower may have already.
-        let seen = position(follower, to, "gtid_slave_pos")?;
-        let written = position(leader, from, "gtid_binlog_pos")?;
+        let (seen, written, is_so) = if dialect::is_mysql(leader) {
+            let (seen, written) = (self.applied(follower)?, self.log_end(leader)?);
+            let is_so = match (&seen, &written) {
+                (Some(Place::Log { file, at }), Place::Log { file: end, at: end_at }) => {
+                    is_at_or_behind((end, *end_at), (file, *at))
+                }
+                _ => None,
+            };
+            (seen.map_or_else(String::new, |place| place.to_string()), written.to_string(), is_so)
+        } else {
+            let seen = position(follower, to, "gtid_slave_pos")?;
+            let written = position(leader, from, "gtid_binlog_pos")?;
+            let is_so = gtid::has_written(&written, &seen);
+            (seen, written, is_so)
+        };
         let told = format!("it is at \"{written}\", and the {to} has followed it to \"{seen}\"");
-        match gtid::has_written(&written, &seen) {
+        match is_so {
             Some(true) => Ok(()),
             Some(false) => Err(fail(
                 &format!("the binary log of the {from} was begun anew"),
@@ -295,7 +403,7 @@ impl Flow<'_> {
             )),
             None => Err(fail(
                 &format!("whether the {to} follows the {from}'s binary log cannot be determined"),
-                format!("{told}: these are no GTID positions of MariaDB"),
+                format!("{told}: these are not two positions of one binary log"),
                 RESUME,
             )),
         }

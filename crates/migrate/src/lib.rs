@@ -1,4 +1,4 @@
-//! From one MariaDB server to another while applications write: tables, rows, replication, comparison, cutover.
+//! From one MariaDB server to another, or from MySQL to MariaDB, while applications write: tables, rows, replication, comparison, cutover.
 //!
 //! Steps of the change engine ([`Migration`] is its [`change::Runner`]), so that it goes on, or back, wherever it was killed. No row
 //! lies in a file on the way: rows go from a consistent snapshot of the source through memory into `LOAD DATA LOCAL` on the target.
@@ -6,9 +6,11 @@
 
 mod compare;
 mod copy;
+mod dialect;
 mod flow;
 mod gtid;
 mod inspect;
+mod place;
 mod plan;
 mod steps;
 mod trial;
@@ -80,9 +82,10 @@ impl Ends {
         let mut client = Client::connect(options)?;
         // Zero dates and AUTO_INCREMENT values of 0 are rows like others. Texts come and go as the bytes that are stored.
         // Nobody waits without end for a table that somebody holds.
+        let longest = if dialect::is_mysql(&client) { "max_execution_time" } else { "max_statement_time" };
         client.execute(&format!(
             "SET SESSION sql_mode='STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO', time_zone='+00:00', \
-             sql_select_limit=DEFAULT, max_statement_time=0, lock_wait_timeout={LOCK_WAIT_S}, foreign_key_checks=0, unique_checks=0, character_set_client=utf8mb4, \
+             sql_select_limit=DEFAULT, {longest}=0, lock_wait_timeout={LOCK_WAIT_S}, foreign_key_checks=0, unique_checks=0, character_set_client=utf8mb4, \
              collation_connection=utf8mb4_bin, character_set_results=NULL"
         ))?;
         Ok(client)

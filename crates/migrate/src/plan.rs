@@ -26,11 +26,13 @@ pub const WAS_READ_ONLY: &str = "was_read_only";
 /// In the parameters of [`REVERSE`]: `gtid_slave_pos` of the source, from when it followed somebody.
 pub const HAD_FOLLOWED: &str = "had_followed";
 
+const BY_GTID: &str = "MASTER_USE_GTID=slave_pos";
+
 /// `CHANGE MASTER`, as people read it.
-fn change_master(login: &ReplicationLogin) -> String {
+fn change_master(login: &ReplicationLogin, place: &str) -> String {
     format!(
         "CHANGE MASTER TO MASTER_HOST='{}', MASTER_PORT={}, MASTER_USER='{}', MASTER_PASSWORD='…', MASTER_SSL=1, \
-         MASTER_SSL_CA='{}', MASTER_SSL_VERIFY_SERVER_CERT=1, MASTER_USE_GTID=slave_pos",
+         MASTER_SSL_CA='{}', MASTER_SSL_VERIFY_SERVER_CERT=1, {place}",
         login.host,
         login.port,
         login.user,
@@ -38,7 +40,10 @@ fn change_master(login: &ReplicationLogin) -> String {
     )
 }
 
-fn told(accounts: &[String]) -> String {
+fn told(from: &Server, accounts: &[String]) -> String {
+    if !from.is_mariadb() {
+        return "super_read_only closes the source: no account can write to it then".into();
+    }
     let who = if accounts.is_empty() { "no account that can be seen".into() } else { accounts.join(", ") };
     format!("can write to the source while it is read-only, and must not: {who}")
 }
@@ -63,12 +68,32 @@ fn step(id: &str, kind: &str, title: String, sql: Vec<String>) -> Step {
 
 fn impact(ends: &Ends, from: &Server, to: &Server, writers: &[String]) -> Vec<String> {
     let mut all = vec![
-        format!("MariaDB {} to {}: {}", from.version, to.version, ends.schemas.join(", ")),
-        told(writers),
+        format!("{} to {}: {}", from.named(), to.named(), ends.schemas.join(", ")),
+        told(from, writers),
         "read_only and the filter of replication are set without a restart, and are gone with one: also put read_only=ON into the option \
          file of whichever server is not to be written to"
             .into(),
     ];
+    if !from.is_mariadb() {
+        all.push(
+            "MySQL does not read the row events of MariaDB: the source cannot follow the target, and what the target takes after the \
+             cutover stays there"
+                .into(),
+        );
+        all.push(
+            "the target follows by file and position; should it be killed meanwhile, it can stop at a transaction that it has already: \
+             then only a rollback and a new migration are left"
+                .into(),
+        );
+        all.push(
+            "until the rows are copied nobody can create, change or drop a table or an account on the source (LOCK INSTANCE FOR BACKUP); \
+             commits wait for a moment when the copy begins, and when both are compared"
+                .into(),
+        );
+    }
+    all.push(
+        "accounts are not copied: make those of the applications on the target before the cutover".into(),
+    );
     if ends.back.is_none() {
         all.push("applications write to the source until M5; from M5 to M6 to neither".into());
         all.push("there is no way back once the target takes writes (--no-way-back)".into());
@@ -104,6 +129,9 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
     let size_mb = tables.iter().map(|table| table.data_bytes).sum::<u64>() / 1_000_000;
     let schemas = ends.schemas.join(", ");
     let login = &ends.replication;
+    let is_mysql = !from.is_mariadb();
+    let place =
+        if is_mysql { "MASTER_USE_GTID=no, MASTER_LOG_FILE='…', MASTER_LOG_POS=…" } else { BY_GTID };
     let mut copy = step(
         "M2",
         COPY,
@@ -111,10 +139,12 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
             "copy the rows of {} (some {size_mb} MB) from one consistent snapshot",
             model::text::counted(tables.len(), "table", "tables")
         ),
-        vec![
-            "START TRANSACTION WITH CONSISTENT SNAPSHOT".into(),
-            "LOAD DATA LOCAL INFILE … INTO TABLE …".into(),
-        ],
+        if is_mysql { ["LOCK INSTANCE FOR BACKUP", "FLUSH TABLES WITH READ LOCK"].as_slice() } else { &[] }
+            .iter()
+            .copied()
+            .chain(["START TRANSACTION WITH CONSISTENT SNAPSHOT", "LOAD DATA LOCAL INFILE … INTO TABLE …"])
+            .map(str::to_owned)
+            .collect(),
     );
     copy.nature.undone_by = Some(StepId("M1".into()));
     let mut compare = step(
@@ -135,7 +165,11 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
         "M5",
         CLOSE,
         "close the source for writes, and wait until the target has all of them".into(),
-        vec!["SET GLOBAL read_only = ON".into(), "SELECT MASTER_GTID_WAIT(…)".into()],
+        if is_mysql {
+            vec!["SET GLOBAL super_read_only = ON".into(), "SELECT MASTER_POS_WAIT(…)".into()]
+        } else {
+            vec!["SET GLOBAL read_only = ON".into(), "SELECT MASTER_GTID_WAIT(…)".into()]
+        },
     );
     // Whoever goes back brings back what was.
     let earlier = |server: &Server| !matches!(server.variable("read_only"), "OFF" | "0");
@@ -167,7 +201,7 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
                 login.host, login.port
             ),
             vec![
-                change_master(login),
+                change_master(login, place),
                 "START SLAVE".into(),
             ],
         ),
@@ -181,8 +215,11 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
                 "let the source follow the target, {}:{}, over TLS, with verification of its certificate",
                 login.host, login.port
             );
-            let sql =
-                vec!["SET GLOBAL gtid_slave_pos = …".into(), change_master(login), "START SLAVE".into()];
+            let sql = vec![
+                "SET GLOBAL gtid_slave_pos = …".into(),
+                change_master(login, BY_GTID),
+                "START SLAVE".into(),
+            ];
             let mut reverse = step("M6", REVERSE, title, sql);
             reverse.params = json!({ HAD_FOLLOWED: from.variable("gtid_slave_pos") });
             let sql = vec!["STOP SLAVE".into(), "RESET SLAVE ALL".into()];
@@ -223,7 +260,13 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
         inventory: std::collections::BTreeMap::new(),
         impact: impact(ends, &from, &to, &inspect::writers_all_the_same(&mut source)?),
         rights: vec![
-            "source: SELECT, SHOW VIEW, TRIGGER, EVENT, PROCESS, RELOAD, BINLOG MONITOR, SLAVE MONITOR, READ_ONLY ADMIN; for the way back also REPLICATION SLAVE ADMIN, SUPER".into(),
+            if is_mysql {
+                "source: SELECT, SHOW VIEW, TRIGGER, EVENT, PROCESS, RELOAD, REPLICATION CLIENT, BACKUP_ADMIN, SYSTEM_VARIABLES_ADMIN, \
+                 XA_RECOVER_ADMIN"
+                    .into()
+            } else {
+            "source: SELECT, SHOW VIEW, TRIGGER, EVENT, PROCESS, RELOAD, BINLOG MONITOR, SLAVE MONITOR, READ_ONLY ADMIN; for the way back also REPLICATION SLAVE ADMIN, SUPER".into()
+            },
             "target: ALL on the schemas, REPLICATION SLAVE ADMIN, SLAVE MONITOR, RELOAD, BINLOG ADMIN, READ_ONLY ADMIN, SUPER".into(),
         ],
         steps,

@@ -7,7 +7,7 @@ use net::Client;
 use net::sql_text::text;
 
 use crate::End;
-use crate::flow::{Flow, NotFollowing};
+use crate::flow::{Flow, NotFollowing, begins_at};
 use crate::steps::{RESUME, asked, fail};
 
 /// Beside the channel without a name, which is the migration's.
@@ -21,12 +21,7 @@ const POLL: Duration = Duration::from_millis(100);
 pub(crate) fn try_to_follow(flow: &Flow<'_>) -> Result<(), StepError> {
     let (mut leader, mut follower) = (flow.leader()?, flow.follower()?);
     forget(&mut follower, flow.to)?;
-    let at = leader.query("SHOW MASTER STATUS").map_err(asked(flow.from))?;
-    let place = format!(
-        "MASTER_USE_GTID=no, MASTER_LOG_FILE={}, MASTER_LOG_POS={}",
-        text(&at.text(0, "File").unwrap_or_default()),
-        at.text(0, "Position").and_then(|text| text.parse::<u64>().ok()).unwrap_or(4)
-    );
+    let place = begins_at(&flow.log_end(&mut leader)?);
     let leader_id = leader.query("SELECT @@GLOBAL.server_id").map_err(asked(flow.from))?;
     flow.change_master(&mut follower, CHANNEL, &place)?;
     follower.execute(&format!("START SLAVE {CHANNEL} IO_THREAD")).map_err(asked(flow.to))?;

@@ -9,7 +9,8 @@ use net::sql_text::text;
 
 use super::{RESUME, asked, fail};
 use crate::flow::{CATCH_UP_S, Flow};
-use crate::{End, Ends, compare, copy, inspect};
+use crate::place::Place;
+use crate::{End, Ends, compare, copy, dialect, inspect};
 
 /// One table of a large server.
 const TABLE_MAX: Duration = Duration::from_secs(3600);
@@ -54,13 +55,17 @@ pub(super) fn at_one_transaction(flow: &Flow<'_>) -> Result<String, StepError> {
 fn stopped(flow: &Flow<'_>, follower: &mut Client) -> Result<String, StepError> {
     let mut snapshot = copy::snapshot(flow.ends, flow.from, 1)
         .map_err(|why| fail(&format!("there is no consistent snapshot of the {}", flow.from), why, RESUME))?;
+    // Applications may change their tables for as long as it takes: then nothing is called equal.
+    snapshot.guard = None;
     let Some(leader) = snapshot.sessions.first_mut() else { return Err(StepError("no session".into())) };
-    follower
-        .execute(&format!("START SLAVE UNTIL MASTER_GTID_POS = {}", text(&snapshot.gtid)))
-        .map_err(asked(flow.to))?;
+    let until = match &snapshot.place {
+        Place::Gtid(gtid) => format!("MASTER_GTID_POS = {}", text(gtid)),
+        Place::Log { file, at } => format!("MASTER_LOG_FILE = {}, MASTER_LOG_POS = {at}", text(file)),
+    };
+    follower.execute(&format!("START SLAVE UNTIL {until}")).map_err(asked(flow.to))?;
     // Its threads stop behind that transaction by themselves, and may have done so.
-    flow.reach_until(&snapshot.gtid)?;
-    tables(flow, leader, follower, &snapshot.gtid)
+    flow.reach_until(&snapshot.place)?;
+    tables(flow, leader, follower, &snapshot.place.to_string())
 }
 
 fn tables(
@@ -74,19 +79,20 @@ fn tables(
     let (mut rows, mut differ) = (0, Vec::new());
     leader.set_io_timeout(TABLE_MAX).map_err(asked(flow.from))?;
     follower.set_io_timeout(TABLE_MAX).map_err(asked(flow.to))?;
+    let by = if dialect::is_cross(leader, follower) { compare::By::Us } else { compare::By::Servers };
     for table in &tables {
         let said = |end: End| {
             let named = format!("{}.{}", table.schema, table.name);
             move |why: String| fail(&format!("{named} cannot be compared on the {end}"), why, RESUME)
         };
         let (here, there) = std::thread::scope(|scope| {
-            let here = scope.spawn(|| compare::digest(leader, table));
-            let there = compare::digest(follower, table);
+            let here = scope.spawn(|| compare::digest(leader, table, by));
+            let there = compare::digest(follower, table, by);
             (here.join().unwrap_or_else(|_| Err("its thread has panicked".into())), there)
         });
         let (here, there) = (here.map_err(said(flow.from))?, there.map_err(said(flow.to))?);
         if here != there {
-            let which = compare::differing(leader, follower, table, [flow.from, flow.to]);
+            let which = compare::differing(leader, follower, table, [flow.from, flow.to], by);
             let which = which.unwrap_or_else(|why| format!("which rows cannot be told: {why}"));
             let counts = format!("{} and {} rows", here.rows, there.rows);
             differ.push(format!("{}.{} ({counts}): {which}", table.schema, table.name));

@@ -8,7 +8,7 @@ use net::{Client, NetError};
 
 use super::{Migration, WINDOW_S, asked, compared, fail, is_read_only};
 use crate::inspect::mark;
-use crate::{End, LOCK_WAIT_S};
+use crate::{End, LOCK_WAIT_S, dialect};
 
 /// Source: MariaDB manual, error 1205, ER_LOCK_WAIT_TIMEOUT.
 const LOCK_WAIT_TIMEOUT: u16 = 1205;
@@ -32,7 +32,8 @@ impl Migration<'_> {
     /// Waits for statements that write; transactions that are open fail when they commit.
     pub(super) fn close(client: &mut Client, end: End) -> Result<(), StepError> {
         client.set_io_timeout(Duration::from_secs(WINDOW_S)).map_err(asked(end))?;
-        client.execute("SET GLOBAL read_only = ON").map(|_| ()).map_err(|error| match error {
+        let close = format!("SET GLOBAL {} = ON", dialect::read_only(client));
+        client.execute(&close).map(|_| ()).map_err(|error| match error {
             NetError::Refused { code: LOCK_WAIT_TIMEOUT, .. } => fail(
                 &format!("the {end} cannot be closed for writes"),
                 format!("a session holds table locks for more than {LOCK_WAIT_S} s (LOCK TABLES, or a long statement)"),
@@ -44,6 +45,7 @@ impl Migration<'_> {
 
     pub(super) fn set_read_only(&self, end: End, is_on: bool) -> Result<(), StepError> {
         let mut client = self.client(end)?;
+        // With it goes super_read_only of MySQL.
         let value = if is_on { "ON" } else { "OFF" };
         client.execute(&format!("SET GLOBAL read_only = {value}")).map(|_| ()).map_err(asked(end))
     }
@@ -88,12 +90,36 @@ impl Migration<'_> {
 
     pub(super) fn open(&mut self) -> Result<(), StepError> {
         let forward = self.ends.forward();
-        forward.nothing_since(&mut forward.leader()?)?;
+        let mut source = forward.leader()?;
+        forward.nothing_since(&mut source)?;
         // First: what the source gets from the target must not come back.
-        forward.stop()?;
+        if dialect::is_mysql(&source) {
+            // How far it has followed is known by its channel, which is asked once more when the target is open.
+            forward.follower()?.execute("STOP SLAVE").map_err(asked(forward.to))?;
+        } else {
+            forward.stop()?;
+        }
         self.set_read_only(End::Target, false)?;
         self.window = self.closed.map(|closed| closed.elapsed());
         Ok(())
+    }
+
+    /// From MySQL the channel is ended last, when nothing was missing. Where there is none any more on a target that is open, that was so.
+    pub(super) fn is_ended(&self, source: &Client, target: &mut Client) -> Result<bool, StepError> {
+        Ok(dialect::is_mysql(source)
+            && !self.ends.forward().is_set_up()?
+            && !is_read_only(target, End::Target)?)
+    }
+
+    /// Nothing was written to the source since it was closed.
+    pub(super) fn look_again(&self, target: &mut Client) -> Result<(), StepError> {
+        let forward = self.ends.forward();
+        let mut source = forward.leader()?;
+        if self.is_ended(&source, target)? {
+            return Ok(());
+        }
+        forward.nothing_since(&mut source)?;
+        if dialect::is_mysql(&source) { forward.stop() } else { Ok(()) }
     }
 
     /// The writes go back to the source, which has followed. The target is closed; nothing that it took is only there.

@@ -10,12 +10,11 @@ use std::time::{Duration, Instant};
 use change::{Acted, Direction, Runner, StepCheck, StepError};
 use model::text::counted;
 use model::{Plan, Step};
-use net::sql_text::text;
 use net::{Client, NetError};
 
 use crate::flow::Flow;
 use crate::inspect::{self, Table};
-use crate::{End, Ends, copy, plan, trial};
+use crate::{End, Ends, copy, dialect, plan, trial};
 
 /// In it applications can write to neither.
 const WINDOW_S: u64 = 60;
@@ -51,7 +50,8 @@ pub(crate) fn asked(end: End) -> impl Fn(NetError) -> StepError {
 pub(crate) const RESUME: &str = "fix that, then sealion migrate resume; or sealion migrate rollback";
 
 fn is_read_only(client: &mut Client, end: End) -> Result<bool, StepError> {
-    let rows = client.query("SELECT @@GLOBAL.read_only").map_err(asked(end))?;
+    let ask = format!("SELECT @@GLOBAL.{}", dialect::read_only(client));
+    let rows = client.query(&ask).map_err(asked(end))?;
     match rows.scalar().as_deref() {
         Some("0") => Ok(false),
         Some("1") => Ok(true),
@@ -98,26 +98,23 @@ impl<'m> Migration<'m> {
         self.drop_schemas()?;
         self.make_tables()?;
         let tables = self.tables()?;
-        let mut target = self.client(End::Target)?;
         let sessions = self.ends.sessions.min(tables.len()).max(1);
         let mut snapshot = copy::snapshot(self.ends, End::Source, sessions)
             .map_err(|why| fail("there is no consistent snapshot of the source", why, RESUME))?;
         (self.tell)(&format!(
             "{} at {}",
             counted(snapshot.sessions.len(), "session reads", "sessions read"),
-            snapshot.gtid
+            snapshot.place
         ));
         let rows = copy::all(self.ends, &mut snapshot, &tables, self.tell)
             .map_err(|why| fail("the copy ended before it was whole", why, RESUME))?;
         // Kept by the target, so that whoever resumes knows where to follow from.
-        target
-            .execute(&format!("SET GLOBAL gtid_slave_pos = {}", text(&snapshot.gtid)))
-            .map_err(asked(End::Target))?;
+        self.ends.forward().stand_at(&snapshot.place)?;
         Ok(format!(
             "{} of {} at {}",
             counted(rows, "row", "rows"),
             counted(tables.len(), "table", "tables"),
-            snapshot.gtid
+            snapshot.place
         ))
     }
 }
@@ -161,6 +158,9 @@ impl Runner for Migration<'_> {
                     return Ok(StepCheck::Blocked(
                         "the source takes writes again: sealion migrate rollback".into(),
                     ));
+                }
+                if self.is_ended(&source, &mut target)? {
+                    return Ok(StepCheck::AlreadyDone("the target takes writes".into()));
                 }
                 let forward = self.ends.forward();
                 let last = forward.written(&mut source)?;
@@ -217,8 +217,11 @@ impl Runner for Migration<'_> {
                 left => Err(fail("schemas are left on the target", left.join(", "), RESUME)),
             },
             (plan::COPY, Direction::Forward) => {
-                let rows = target.query("SELECT @@GLOBAL.gtid_slave_pos").map_err(asked(End::Target))?;
-                Ok(format!("the target follows from {}", rows.scalar().unwrap_or_default()))
+                let from = self.ends.forward().stands_at()?;
+                Ok(format!(
+                    "the target follows from {}",
+                    from.map_or_else(String::new, |place| place.to_string())
+                ))
             }
             (plan::FOLLOW, Direction::Forward) => {
                 self.ends.forward().wait_following()?;
@@ -247,8 +250,7 @@ impl Runner for Migration<'_> {
                 if is_read_only(&mut target, End::Target)? {
                     return Err(fail("the target takes no writes", "read_only is ON", RESUME));
                 }
-                let mut source = self.client(End::Source)?;
-                self.ends.forward().nothing_since(&mut source)?;
+                self.look_again(&mut target)?;
                 let window = self.window.map_or_else(String::new, |window| {
                     format!("; applications could write to neither for {} ms", window.as_millis())
                 });

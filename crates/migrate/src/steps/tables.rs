@@ -6,6 +6,7 @@ use net::sql_text::{name, text};
 
 use super::{Migration, RESUME, asked, fail};
 use crate::End;
+use crate::dialect;
 use crate::flow::Flow;
 use crate::inspect::{self, Table, mark};
 use crate::trial;
@@ -74,6 +75,13 @@ impl Migration<'_> {
             let rows =
                 source.query(&format!("SHOW CREATE TABLE {}", table.quoted())).map_err(asked(End::Source))?;
             let made = rows.first().and_then(|row| row.at(1)).unwrap_or_default().into_owned();
+            let made = if dialect::is_mysql(&source) {
+                dialect::for_mariadb(&made).map_err(|why| {
+                    fail(&format!("{}.{} cannot be made", table.schema, table.name), why, RESUME)
+                })?
+            } else {
+                made
+            };
             let Some(rest) = made.strip_prefix("CREATE TABLE ") else {
                 return Err(fail("a table cannot be made", format!("the source says: {made}"), RESUME));
             };
@@ -98,6 +106,11 @@ impl Migration<'_> {
         self.drop_schemas()?;
         let mut target = self.client(End::Target)?;
         trial::forget(&mut target, End::Target)?;
+        // The end of a copy from MySQL has set it up.
+        let forward = self.ends.forward();
+        if forward.is_set_up()? {
+            forward.stop()?;
+        }
         if self.ends.back.is_some() {
             trial::forget(&mut self.client(End::Source)?, End::Source)?;
         }
@@ -142,7 +155,15 @@ impl Flow<'_> {
                 let rows = client.query(&sql).map_err(asked(end))?;
                 Ok(without_next_value(&rows.first().and_then(|row| row.at(1)).unwrap_or_default()))
             };
-            let (here, there) = (told(leader, self.from)?, told(follower, self.to)?);
+            let (here, there) = if dialect::is_cross(leader, follower) {
+                let shape = |client: &mut Client, end: End| {
+                    let lines = inspect::shape(client, &table.schema, &table.name).map_err(asked(end))?;
+                    Ok::<_, StepError>(lines.join("\n"))
+                };
+                (shape(leader, self.from)?, shape(follower, self.to)?)
+            } else {
+                (told(leader, self.from)?, told(follower, self.to)?)
+            };
             if here != there {
                 let differs = here.lines().zip(there.lines()).find(|(one, other)| one != other);
                 let (one, other) = differs.unwrap_or((&here, &there));

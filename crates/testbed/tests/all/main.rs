@@ -42,6 +42,7 @@ mod lab_kills;
 mod lab_membership;
 mod lab_migrate;
 mod lab_migrate_kills;
+mod lab_migrate_mysql;
 mod lab_mixed;
 mod lab_outsider;
 mod lab_promises;

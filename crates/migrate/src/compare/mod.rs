@@ -1,5 +1,7 @@
 //! Whether a table holds the same rows on both sides.
 
+mod by_us;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use net::Client;
@@ -17,6 +19,15 @@ const ROWS_READ: usize = 1_000_000;
 const NAMED_MAX: usize = 10;
 /// Of a key that is long.
 const KEY_CHARS: usize = 60;
+
+/// Who hashes the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Each server its own: no row is sent. For servers that say the same in the same text.
+    Servers,
+    /// We, of the rows as both send them: a number can have several texts.
+    Us,
+}
 
 /// Rows, and two sums over a hash of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +59,10 @@ fn statement(table: &Table) -> String {
 }
 
 /// Of each part, what [`digest`] says of the whole.
-fn of_parts(client: &mut Client, table: &Table) -> Result<BTreeMap<String, Vec<String>>, String> {
+fn of_parts(client: &mut Client, table: &Table, by: By) -> Result<BTreeMap<String, Vec<String>>, String> {
+    if by == By::Us {
+        return by_us::of_parts(client, table);
+    }
     let (key, row) = (hash(key_of(table)), hash(table.columns.iter()));
     let rows = client
         .query(&format!(
@@ -66,12 +80,28 @@ fn key_of(table: &Table) -> impl Iterator<Item = &Column> {
     table.columns.iter().filter(|column| table.key.contains(&column.name))
 }
 
+fn too_many() -> String {
+    format!("more than {ROWS_READ} rows are in the parts that differ")
+}
+
+/// Part of a key, as people read it.
+fn readable(bytes: Option<&[u8]>) -> String {
+    match bytes.map(std::str::from_utf8) {
+        Some(Ok(text)) if !text.chars().any(char::is_control) => text.chars().take(KEY_CHARS).collect(),
+        _ => format!("0x{}", model::hex(bytes.unwrap_or_default())).chars().take(KEY_CHARS).collect(),
+    }
+}
+
 /// The rows of these parts: key as people read it, hash.
 fn of_rows(
     client: &mut Client,
     table: &Table,
     parts: &[&String],
+    by: By,
 ) -> Result<BTreeMap<String, String>, String> {
+    if by == By::Us {
+        return by_us::of_rows(client, table, parts);
+    }
     let (key, row) = (hash(key_of(table)), hash(table.columns.iter()));
     let shown: Vec<String> = key_of(table).map(Column::read_as).collect();
     let within: Vec<String> = parts.iter().map(|part| text(part)).collect();
@@ -85,14 +115,8 @@ fn of_rows(
         ))
         .map_err(|error| error.in_one_line())?;
     if rows.len() > ROWS_READ {
-        return Err(format!("more than {ROWS_READ} rows are in the parts that differ"));
+        return Err(too_many());
     }
-    let readable = |bytes: Option<&[u8]>| match bytes.map(std::str::from_utf8) {
-        Some(Ok(text)) if !text.chars().any(char::is_control) => text.chars().take(KEY_CHARS).collect(),
-        _ => {
-            format!("0x{}", model::hex(bytes.unwrap_or_default())).chars().take(KEY_CHARS).collect::<String>()
-        }
-    };
     Ok(rows
         .iter()
         .map(|row| {
@@ -113,15 +137,16 @@ pub fn differing(
     follower: &mut Client,
     table: &Table,
     ends: [End; 2],
+    by: By,
 ) -> Result<String, String> {
     if table.key.is_empty() || key_of(table).count() != table.key.len() {
         return Ok("it has no primary key by which a row could be named".into());
     }
-    let (here, there) = (of_parts(leader, table)?, of_parts(follower, table)?);
+    let (here, there) = (of_parts(leader, table, by)?, of_parts(follower, table, by)?);
     let all: BTreeSet<&String> = here.keys().chain(there.keys()).collect();
     let differ: Vec<&String> = all.into_iter().filter(|part| here.get(*part) != there.get(*part)).collect();
     let read = differ.get(..differ.len().min(PARTS_READ)).unwrap_or_default();
-    let (here, there) = (of_rows(leader, table, read)?, of_rows(follower, table, read)?);
+    let (here, there) = (of_rows(leader, table, read, by)?, of_rows(follower, table, read, by)?);
     let [leader, follower] = ends;
     let keys: BTreeSet<&String> = here.keys().chain(there.keys()).collect();
     let rows: Vec<String> = keys
@@ -143,7 +168,10 @@ pub fn differing(
 
 /// # Errors
 /// The server cannot be asked, or has a row without a hash.
-pub fn digest(client: &mut Client, table: &Table) -> Result<Digest, String> {
+pub fn digest(client: &mut Client, table: &Table, by: By) -> Result<Digest, String> {
+    if by == By::Us {
+        return by_us::digest(client, table);
+    }
     let rows = client.query(&statement(table)).map_err(|error| error.in_one_line())?;
     let first = rows.first().ok_or("no answer")?;
     let cell = |at: usize| first.at(at).map(std::borrow::Cow::into_owned).unwrap_or_default();

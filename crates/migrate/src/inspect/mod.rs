@@ -1,0 +1,221 @@
+//! What is there, and what speaks against a migration.
+
+mod mysql;
+mod schemas;
+mod servers;
+
+use std::collections::BTreeMap;
+
+use net::sql_text::{name, text};
+use net::{Client, NetError, Rows};
+use server::{Capabilities, Flavour};
+
+pub(crate) use mysql::shape;
+pub use schemas::cannot_move;
+pub use servers::problems;
+
+use crate::dialect;
+
+/// Why it is not begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub what: String,
+    pub why: String,
+    pub next: String,
+}
+
+impl Problem {
+    fn new(what: impl Into<String>, why: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { what: what.into(), why: why.into(), next: next.into() }
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}\n  why:  {}\n  next: {}", self.what, self.why, self.next)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    pub schema: String,
+    pub name: String,
+    /// In order; generated ones are computed again on the target.
+    pub columns: Vec<Column>,
+    /// Of its primary key; empty: it has none.
+    pub key: Vec<String>,
+    /// As the source tells them; for progress only.
+    pub data_bytes: u64,
+}
+
+impl Table {
+    /// `` `schema`.`table` ``
+    pub fn quoted(&self) -> String {
+        format!("{}.{}", name(&self.schema), name(&self.name))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    pub name: String,
+    pub form: Form,
+}
+
+/// What a column must be read as, so that the bytes that come can be written as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    AsItIs,
+    /// Its text has six digits, and would come back as another number.
+    Float,
+    /// As it is; one number has several texts.
+    Double,
+    /// Its text is taken only with a character set; so many bytes are taken always.
+    Bytes(u8),
+}
+
+impl Form {
+    /// Of `information_schema.COLUMNS.DATA_TYPE`.
+    fn of(data_type: &str) -> Self {
+        match data_type.to_ascii_lowercase().as_str() {
+            "float" => Self::Float,
+            "double" => Self::Double,
+            "uuid" | "inet6" => Self::Bytes(16),
+            "inet4" => Self::Bytes(4),
+            _ => Self::AsItIs,
+        }
+    }
+}
+
+impl Column {
+    /// As it is read, so that it can be written again as the same.
+    pub fn read_as(&self) -> String {
+        let name = name(&self.name);
+        match self.form {
+            Form::AsItIs | Form::Double => name,
+            Form::Float => format!("CAST({name} AS DOUBLE)"),
+            Form::Bytes(bytes) => format!("CAST({name} AS BINARY({bytes}))"),
+        }
+    }
+}
+
+/// One server, as far as it matters.
+pub struct Server {
+    pub version: String,
+    pub capabilities: Capabilities,
+    variables: BTreeMap<String, String>,
+}
+
+impl Server {
+    pub fn of(client: &mut Client) -> Result<Self, NetError> {
+        let rows = client.query("SHOW GLOBAL VARIABLES")?;
+        let pair = |row: net::RowRef<'_>| Some((row.at(0)?.to_ascii_lowercase(), row.at(1)?.into_owned()));
+        let variables: BTreeMap<String, String> = rows.iter().filter_map(pair).collect();
+        let get = |key: &str| variables.get(key).map(String::as_str).unwrap_or_default();
+        let capabilities = Capabilities::of(get("version"), get("version_comment"), false);
+        Ok(Self { version: get("version").to_owned(), capabilities, variables })
+    }
+
+    /// `MariaDB 11.8.9`
+    pub fn named(&self) -> String {
+        let version = self.version.split('-').next().unwrap_or_default();
+        format!("{} {version}", self.capabilities.flavour)
+    }
+
+    pub fn is_mariadb(&self) -> bool {
+        self.capabilities.flavour == Flavour::MariaDb
+    }
+
+    fn is_on(&self, key: &str) -> bool {
+        matches!(self.variable(key), "ON" | "1")
+    }
+
+    pub fn variable(&self, key: &str) -> &str {
+        self.variables.get(key).map(String::as_str).unwrap_or_default()
+    }
+}
+
+fn list(names: &[String]) -> String {
+    names.iter().map(|name| text(name)).collect::<Vec<_>>().join(",")
+}
+
+/// The tables of these schemas, largest first.
+pub fn tables(client: &mut Client, schemas: &[String]) -> Result<Vec<Table>, NetError> {
+    let within = list(schemas);
+    let rows = client.query(&format!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME, COALESCE(DATA_LENGTH, 0) FROM information_schema.TABLES \
+         WHERE TABLE_SCHEMA IN ({within}) AND TABLE_TYPE = 'BASE TABLE' ORDER BY 3 DESC, 1, 2"
+    ))?;
+    let mut all: Vec<Table> = rows
+        .iter()
+        .filter_map(|row| {
+            Some(Table {
+                schema: row.at(0)?.into_owned(),
+                name: row.at(1)?.into_owned(),
+                columns: Vec::new(),
+                key: Vec::new(),
+                data_bytes: row.at(2)?.parse().unwrap_or(0),
+            })
+        })
+        .collect();
+    let rows = client.query(&format!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, DATA_TYPE FROM information_schema.COLUMNS \
+         WHERE TABLE_SCHEMA IN ({within}) AND COALESCE(GENERATION_EXPRESSION, '') = '' ORDER BY 1, 2, ORDINAL_POSITION"
+    ))?;
+    let mut columns: BTreeMap<(String, String), Vec<Column>> = BTreeMap::new();
+    for row in rows.iter() {
+        let cell = |at| row.at(at).map(std::borrow::Cow::into_owned);
+        if let (Some(schema), Some(table), Some(name), Some(kind)) = (cell(0), cell(1), cell(2), cell(3)) {
+            let form = Form::of(&kind);
+            columns.entry((schema, table)).or_default().push(Column { name, form });
+        }
+    }
+    let rows = client.query(&format!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME FROM information_schema.STATISTICS \
+         WHERE TABLE_SCHEMA IN ({within}) AND INDEX_NAME = 'PRIMARY' ORDER BY 1, 2, SEQ_IN_INDEX"
+    ))?;
+    let mut keys: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for row in rows.iter() {
+        let cell = |at| row.at(at).map(std::borrow::Cow::into_owned);
+        if let (Some(schema), Some(table), Some(column)) = (cell(0), cell(1), cell(2)) {
+            keys.entry((schema, table)).or_default().push(column);
+        }
+    }
+    for table in &mut all {
+        table.key = keys.remove(&(table.schema.clone(), table.name.clone())).unwrap_or_default();
+        table.columns = columns.remove(&(table.schema.clone(), table.name.clone())).unwrap_or_default();
+    }
+    Ok(all)
+}
+
+/// Accounts that a read-only server lets write.
+///
+/// # Source
+/// MariaDB manual, read_only: READ_ONLY ADMIN from 10.5.2 on; SUPER before 10.11. MySQL manual, super_read_only: nobody.
+pub fn writers_all_the_same(source: &mut Client) -> Result<Vec<String>, NetError> {
+    if dialect::is_mysql(source) {
+        return Ok(Vec::new());
+    }
+    let rows = source.query(
+        "SELECT DISTINCT GRANTEE FROM information_schema.USER_PRIVILEGES \
+         WHERE PRIVILEGE_TYPE IN ('SUPER', 'READ_ONLY ADMIN', 'READ ONLY ADMIN') ORDER BY 1",
+    )?;
+    Ok(rows.iter().filter_map(|row| row.at(0)).map(std::borrow::Cow::into_owned).collect())
+}
+
+/// What a schema of the target says of who made it.
+pub fn mark(plan_id: &str) -> String {
+    format!("made by sealion migrate, {plan_id}")
+}
+
+fn named(rows: &Rows) -> Vec<String> {
+    rows.iter().filter_map(|row| row.at(0)).map(std::borrow::Cow::into_owned).collect()
+}
+
+fn refuse_some(all: &mut Vec<Problem>, found: &[String], what: &str, why: &str, next: &str) {
+    const NAMED_MAX: usize = 5;
+    if let Some(some) = found.get(..found.len().min(NAMED_MAX)).filter(|some| !some.is_empty()) {
+        let more = found.len() - some.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        all.push(Problem::new(format!("there are {what}: {}{more}", some.join(", ")), why, next));
+    }
+}
