@@ -481,6 +481,9 @@ _sealion() {
             sealion__subcmd__help__subcmd__rotate__subcmd__disk,undo)
                 cmd="sealion__subcmd__help__subcmd__rotate__subcmd__disk__subcmd__undo"
                 ;;
+            sealion__subcmd__help__subcmd__share,audit)
+                cmd="sealion__subcmd__help__subcmd__share__subcmd__audit"
+                ;;
             sealion__subcmd__help__subcmd__share,create)
                 cmd="sealion__subcmd__help__subcmd__share__subcmd__create"
                 ;;
@@ -504,6 +507,9 @@ _sealion() {
                 ;;
             sealion__subcmd__help__subcmd__share,revoke)
                 cmd="sealion__subcmd__help__subcmd__share__subcmd__revoke"
+                ;;
+            sealion__subcmd__help__subcmd__share,verify)
+                cmd="sealion__subcmd__help__subcmd__share__subcmd__verify"
                 ;;
             sealion__subcmd__help__subcmd__share__subcmd__proxy,serve)
                 cmd="sealion__subcmd__help__subcmd__share__subcmd__proxy__subcmd__serve"
@@ -703,6 +709,9 @@ _sealion() {
             sealion__subcmd__rotate__subcmd__disk,undo)
                 cmd="sealion__subcmd__rotate__subcmd__disk__subcmd__undo"
                 ;;
+            sealion__subcmd__share,audit)
+                cmd="sealion__subcmd__share__subcmd__audit"
+                ;;
             sealion__subcmd__share,create)
                 cmd="sealion__subcmd__share__subcmd__create"
                 ;;
@@ -726,6 +735,9 @@ _sealion() {
                 ;;
             sealion__subcmd__share,revoke)
                 cmd="sealion__subcmd__share__subcmd__revoke"
+                ;;
+            sealion__subcmd__share,verify)
+                cmd="sealion__subcmd__share__subcmd__verify"
                 ;;
             sealion__subcmd__share__subcmd__proxy,serve)
                 cmd="sealion__subcmd__share__subcmd__proxy__subcmd__serve"
@@ -4227,8 +4239,22 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__share)
-            opts="init identity create grant proxy open revoke list"
+            opts="init identity create grant proxy open revoke list audit verify"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__share__subcmd__audit)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -4353,6 +4379,20 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__share__subcmd__revoke)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__share__subcmd__verify)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -7015,7 +7055,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__share)
-            opts="-v -h --inventory --format --color --verbose --help init identity create grant proxy open revoke list"
+            opts="-v -h --inventory --format --color --verbose --help init identity create grant proxy open revoke list audit verify"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -7027,6 +7067,40 @@ _sealion() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__share__subcmd__audit)
+            opts="-v -h --keys --grant --format --inventory --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --keys)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --grant)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -7269,7 +7343,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__share__subcmd__list)
-            opts="-v -h --keys --inventory --format --color --verbose --help"
+            opts="-v -h --keys --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -7279,12 +7353,12 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --inventory)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
-                --format)
-                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -7367,7 +7441,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__share__subcmd__proxy__subcmd__serve)
-            opts="-v -h --owner --listen --inventory --format --color --verbose --help"
+            opts="-v -h --owner --listen --mark --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -7378,6 +7452,10 @@ _sealion() {
                     return 0
                     ;;
                 --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mark)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -7407,6 +7485,40 @@ _sealion() {
                 return 0
             fi
             case "${prev}" in
+                --keys)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__share__subcmd__verify)
+            opts="-v -h --owner --keys --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --owner)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --keys)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

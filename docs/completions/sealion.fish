@@ -1726,8 +1726,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l decompress 
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l no-sync -d 'With -x: do not wait until all is on the disk: a crash of the host right after it can lose files'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -l format -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -l format -r -f -a "table\t''
 json\t''
 line\t''
 diff\t''
@@ -1739,19 +1739,21 @@ sarif\t''
 junit\t''
 prometheus\t''
 html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "init" -d 'Make the keys of an owner, who shares tables'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "identity" -d 'Make the keys of a reader, or show their public part'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "create" -d 'Write rows of a table into an encrypted archive'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "grant" -d 'Allow a reader to open an archive, until a date and so many times'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "proxy" -d 'Run a proxy, which keeps shares and gives them to readers'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "open" -d 'Open an archive as its reader'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "revoke" -d 'End a grant: the proxies give nothing more'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "list" -d 'List grants, and what their proxies say of them'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "init" -d 'Make the keys of an owner, who shares tables'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "identity" -d 'Make the keys of a reader, or show their public part'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "create" -d 'Write rows of a table into an encrypted archive'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "grant" -d 'Allow a reader to open an archive, until a date and so many times'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "proxy" -d 'Run a proxy, which keeps shares and gives them to readers'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "open" -d 'Open an archive as its reader'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "revoke" -d 'End a grant: the proxies give nothing more'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "list" -d 'List grants, and what their proxies say of them'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "audit" -d 'Show the logs of the proxies, and whether they are whole'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "verify" -d 'Check an archive: whose it is, who may open it, whether it is whole'
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -l format -r -f -a "table\t''
 json\t''
@@ -1917,8 +1919,28 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l keys -d 'Directory of the owner\'s keys' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l format -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from audit" -l keys -d 'Directory of the owner\'s keys' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from audit" -l grant -d 'Grant whose lines are shown, or the beginning of its id; default: all' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from audit" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from audit" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from audit" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from audit" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from audit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from verify" -l owner -d 'The owner\'s public.json' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from verify" -l keys -d 'Directory of the owner\'s keys: every chunk is looked at' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from verify" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from verify" -l format -r -f -a "table\t''
 json\t''
 line\t''
 diff\t''
@@ -1930,11 +1952,11 @@ sarif\t''
 junit\t''
 prometheus\t''
 html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from verify" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from verify" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive help" -l format -r -f -a "table\t''
 json\t''
@@ -2407,6 +2429,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "open" -d 'Open an archive as its reader'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "revoke" -d 'End a grant: the proxies give nothing more'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "list" -d 'List grants, and what their proxies say of them'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "audit" -d 'Show the logs of the proxies, and whether they are whole'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "verify" -d 'Check an archive: whose it is, who may open it, whether it is whole'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "up" -d 'Start a cluster on loopback and leave it running'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "exec" -d 'Run a program inside the lab'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "status" -d 'Show the lab\'s servers'

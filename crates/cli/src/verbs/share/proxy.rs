@@ -25,8 +25,7 @@ pub enum ShareProxyCommand {
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   sealion share proxy serve /var/lib/share-proxy --owner owner.json
-  sealion share proxy serve /var/lib/share-proxy --owner owner.json --listen 192.0.2.7:7443 \\
-    --mark /var/lib/share-proxy.mark")]
+  sealion share proxy serve p1 --owner owner.json --listen 192.0.2.7:7443 --mark /srv/p1.mark")]
 pub struct ShareProxyServeArgs {
     /// Directory of this proxy (mode 0700); it is made if it is not there
     #[arg(value_name = "DIR")]
