@@ -532,7 +532,8 @@ fn impact(world: &World<'_>, change: &Change, steps: &[Step], drafts: &[Draft]) 
             let how = if draft.letter.is_some() {
                 "it leaves the cluster and comes back by IST"
             } else {
-                "it serves nothing for some 3 to 15 s each time; what is open then is rolled back"
+                "it serves nothing for some 3 to 15 s each time, and while all its files are read where keys are taken from it; what is open then is rolled \
+                 back"
             };
             impact.push(format!(
                 "{name} is restarted {}: {how}",
