@@ -79,12 +79,12 @@ pub const GRANTS: &[GrantsRow] = &[
     },
     GrantsRow {
         verbs: &["migrate"],
-        title: "move schemas (MariaDB only)",
+        title: "move schemas (to MariaDB)",
         accounts: &[
             account("the source (--from)", &[Use::MigrateFrom]),
             account("the target (--to)", &[Use::MigrateTo]),
             account("the source, for the target to log in (--follow-as)", &[Use::Follow]),
-            account("the target, for the source to log in (--back-as)", &[Use::Follow]),
+            account("the target, for the source to log in (--back-as)", &[Use::FollowBack]),
         ],
         host: HostRights::None("migrate uses SQL only"),
     },
@@ -142,7 +142,11 @@ impl GrantsRow {
         for account in self.accounts {
             let Some(grants) = account.grants(flavour) else { continue };
             out += &format!("-- {}, {}\n", flavour.title, account.on);
-            let require = if account.uses == [Use::Follow] { " REQUIRE SSL" } else { "" };
+            let require = if account.uses == [Use::Follow] || account.uses == [Use::FollowBack] {
+                " REQUIRE SSL"
+            } else {
+                ""
+            };
             out +=
                 &format!("CREATE USER IF NOT EXISTS {account_name} IDENTIFIED BY <NEW_PASSWORD>{require};\n");
             for grant in grants {

@@ -31,6 +31,8 @@ pub enum Use {
     MigrateTo,
     /// To replicate it meanwhile.
     Follow,
+    /// The same the other way, behind the cutover.
+    FollowBack,
 }
 
 /// Privileges on `*.*`, and on one schema.
@@ -182,7 +184,25 @@ pub const RIGHTS: &[Rights] = &[
         ],
         &[],
     ),
+    mysql(
+        Use::MigrateFrom,
+        &[
+            "BACKUP_ADMIN",
+            "EVENT",
+            "PROCESS",
+            "RELOAD",
+            "REPLICATION CLIENT",
+            "SELECT",
+            "SHOW VIEW",
+            "SYSTEM_VARIABLES_ADMIN",
+            "TRIGGER",
+            "XA_RECOVER_ADMIN",
+        ],
+        &[],
+    ),
     mariadb(Use::Follow, &["REPLICATION SLAVE"], &[]),
+    mysql(Use::Follow, &["REPLICATION SLAVE"], &[]),
+    mariadb(Use::FollowBack, &["REPLICATION SLAVE"], &[]),
 ];
 
 /// What an account is allowed for this, on servers of this flavour; `None`: sealion does not do it there.

@@ -40,7 +40,7 @@ use crate::options::Global;
     about,
     long_about = "Checks, proves, measures and changes the encryption of MySQL and MariaDB.\n\nAny server: scan, audit, status, watch, web, \
                   prove, bench. Galera clusters, sources with replicas, and single servers: plan, enable, disable, rotate, resume, undo; Galera \
-                  also join. Data on the move: migrate (MariaDB), send, receive, archive, xbstream, xbcrypt, share. To try it: demo, lab.\n\nCommands that check never change anything. Commands that change something print a plan and ask; \
+                  also join. Data on the move: migrate (to MariaDB), send, receive, archive, xbstream, xbcrypt, share. To try it: demo, lab.\n\nCommands that check never change anything. Commands that change something print a plan and ask; \
                   if stdin is not a terminal, --yes must give the plan's hash.",
     after_help = "`sealion COMMAND -h` is the short help of a command, `--help` the full one.",
     after_long_help = "Examples:

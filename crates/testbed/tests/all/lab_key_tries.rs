@@ -122,12 +122,19 @@ fn plays(algorithm: &str) {
     assert!(rows.keys().all(|(_, result)| result == "opens" || result == "not_tried"), "{rows:?}");
     // Files on which none can be tried: redo log, two zipped tables and their empty ones in each schema, tables of Aria without a page or a
     // checksum. All others tell.
-    let opened = count(&rows, "1", "opens");
+    let (opened, untried) = (count(&rows, "1", "opens"), count(&rows, "1", "not_tried"));
     assert!(opened >= 60 && count(&rows, "2", "opens") >= 8, "{rows:?}");
     let (whole, rows) = diagnosed(&data, &wrong, 1);
     assert_eq!(count(&rows, "1", "opens") + count(&rows, "2", "opens"), 0, "{whole:#}");
     // Each is told, of Aria that damage would look the same.
-    assert_eq!(count(&rows, "1", "wrong") + count(&rows, "1", "does_not_open"), opened, "{rows:?}");
+    // The two bytes of zlib are right by chance on one page in 16 thousand: of that table nothing is told then.
+    let by_chance = count(&rows, "1", "not_tried") - untried;
+    assert_eq!(
+        count(&rows, "1", "wrong") + count(&rows, "1", "does_not_open") + by_chance,
+        opened,
+        "{rows:?}"
+    );
+    assert!(by_chance <= 1, "{rows:?}");
     assert!(count(&rows, "1", "does_not_open") >= 6, "{rows:?}");
     let (_, rows) = diagnosed(&data, &first, 1);
     assert_eq!((count(&rows, "1", "wrong"), count(&rows, "1", "opens")), (0, opened), "{rows:?}");

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use std::os::unix::fs::PermissionsExt;
 use testbed::real::bundled::Bundled;
-use testbed::real::{LabSpec, Program, ProgramOutput, RealLab, files_below, lab_slot, wait_for};
+use testbed::real::{LabSpec, Program, ProgramOutput, RealLab, files_below, lab_slot, seed, wait_for};
+use testbed::sim::rng::Rng;
 
 const PORT: u16 = 14_406;
 const UP: Duration = Duration::from_secs(20);
@@ -36,6 +37,26 @@ fn proxy(lab: &RealLab, number: u16) -> ProxyProgram {
 
 fn open(lab: &RealLab, keys: &str, out: &str) -> ProgramOutput {
     lab.run(&["share", "open", "o.share", "--keys", keys, "--owner", "own/public.json", "--out", out])
+}
+
+fn open_again(lab: &RealLab, grant: &str, number: u32) -> bool {
+    let out = format!("again{number}.tsv");
+    let words = [
+        "share",
+        "open",
+        "o.share",
+        "--keys",
+        "eve",
+        "--owner",
+        "own/public.json",
+        "--grant",
+        grant,
+        "--out",
+        &out,
+    ];
+    let said = lab.run(&words);
+    assert!(said.code == Some(0) || said.stderr.contains("used up"), "{said}");
+    said.code == Some(0)
 }
 
 /// The rows as the server itself tells them, escaped as LOAD DATA reads them.
@@ -207,6 +228,43 @@ fn two_of_three_proxies_open_a_table_and_none_after_it_was_revoked() {
     open(&lab, "mallory", "good.tsv").exits(0);
     assert!(std::fs::read(lab.home().join("good.tsv")).unwrap() == rows);
     open(&lab, "eve", "still.tsv").exits(6);
+
+    lab.now("a proxy that is killed at any moment gives its share never more often");
+    let at = proxies.iter().position(|proxy| proxy.url == urls[1]).unwrap();
+    let few =
+        [&grant[..7], &["--until", "2099-12-31", "--max-opens", "6", "--need", "1", "--proxy", &urls[1]]]
+            .concat();
+    let few = lab.run(&few).exits(0);
+    let few = few.stdout.lines().find_map(|line| line.strip_prefix("grant ")).unwrap().to_owned();
+    let (mut rng, mut given) = (Rng::new(seed()), 0);
+    for round in 0..8 {
+        let out = format!("killed{round}.tsv");
+        let words = [
+            "share",
+            "open",
+            "o.share",
+            "--keys",
+            "eve",
+            "--owner",
+            "own/public.json",
+            "--grant",
+            &few,
+            "--out",
+            &out,
+        ];
+        let opening = lab.start(&words, None);
+        std::thread::sleep(Duration::from_millis(rng.between(1, 60)));
+        proxies.remove(at).program.kill();
+        given += u32::from(opening.finish(UP).code == Some(0));
+        proxies.insert(at, proxy(&lab, 2));
+    }
+    while open_again(&lab, &few, given) {
+        given += 1;
+    }
+    let states = lab.run(&["share", "list", "--keys", "own", "--format", "json"]).exits(0).json();
+    let counted = states["grants"].as_array().unwrap().iter().find(|one| one["id"] == few.as_str()).unwrap();
+    assert_eq!(counted["proxies"][0]["opens"], 6, "{counted}");
+    assert!(given <= 6, "{given} shares were given, 6 were granted");
 
     lab.now("who could have seen what");
     let secrets: Vec<String> = ["own", "eve", "mallory"]
