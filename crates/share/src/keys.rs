@@ -61,7 +61,7 @@ impl PublicIdentity {
         Ok(public)
     }
 
-    /// For people to compare: the first 20 bytes of a hash over role and keys.
+    /// For people to compare: eight words out of a hash over role and keys.
     pub fn fingerprint(&self) -> String {
         let hash = crypto::sha256(&[
             b"sealion share identity v1\0",
@@ -69,9 +69,25 @@ impl PublicIdentity {
             &self.sign.0,
             &self.seal.0,
         ]);
-        let groups: Vec<String> = hash[..20].chunks(2).map(b64::hex).collect();
-        groups.join(" ")
+        words_of(&hash)
     }
+}
+
+/// As many as keep somebody from making keys with the same: 88 bits.
+const FINGERPRINT_WORDS: usize = 8;
+const WORD_BITS: usize = 11;
+
+/// Words are compared over the telephone sooner than digits.
+fn words_of(hash: &[u8; crypto::HASH_BYTES]) -> String {
+    let list = bip39::Language::English.word_list();
+    let word = |at: usize| {
+        let bit = at * WORD_BITS;
+        // The eleven bits lie within three bytes.
+        let three =
+            hash.iter().skip(bit / 8).take(3).fold(0_usize, |all, byte| all << 8 | usize::from(*byte));
+        list.get(three >> (24 - WORD_BITS - bit % 8) & ((1 << WORD_BITS) - 1)).copied().unwrap_or_default()
+    };
+    (0..FINGERPRINT_WORDS).map(word).collect::<Vec<_>>().join("-")
 }
 
 #[derive(Serialize, Deserialize)]
@@ -153,5 +169,23 @@ impl Identity {
 
     pub(crate) fn sign(&self, text: &[u8]) -> Result<[u8; SIGNATURE_BYTES], ShareError> {
         crypto::sign(&self.sign, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fingerprint_is_eight_words_of_a_hash() {
+        assert_eq!(words_of(&[0; 32]), ["abandon"; 8].join("-"));
+        assert_eq!(words_of(&[0xff; 32]), ["zoo"; 8].join("-"));
+        let mut hash = [0; 32];
+        // Of the second word the last bit, of the eighth the first.
+        (hash[2], hash[9]) = (0b0000_0100, 0b0000_0100);
+        let words = words_of(&hash);
+        let words: Vec<&str> = words.split('-').collect();
+        assert_eq!((words[1], words[7]), ("ability", "length"));
+        assert_eq!(words.iter().filter(|word| **word == "abandon").count(), 6);
     }
 }
