@@ -530,7 +530,8 @@ fn impact(world: &World<'_>, change: &Change, steps: &[Step], drafts: &[Draft]) 
         let restarts = at_work().filter(|step| step.restarts_server && step.nodes.contains(name)).count();
         if restarts > 0 {
             let how = if draft.letter.is_some() {
-                "it leaves the cluster and comes back by IST"
+                "it leaves the cluster and comes back by IST, for which gcache.size has to hold what the others write meanwhile (where keys are taken from \
+                 it, also while all its files are read)"
             } else {
                 "it serves nothing for some 3 to 15 s each time, and while all its files are read where keys are taken from it; what is open then is rolled \
                  back"

@@ -55,6 +55,38 @@ pub fn is_to_be_started_first(
     Ok(!is_written && matches!(world.node(name)?.view(), Err(NodeError::Down { .. })))
 }
 
+/// Starts it for that, with the file as it stands. On the way back this file has the keys that are to go, and a server that does not start
+/// with them (their file is damaged; a state transfer brought files of before) can only be started with the others: no file of it was written
+/// with the new ones then. Says whether that was done.
+///
+/// # Errors
+/// Of the first start; the option file is as it was.
+pub fn started_either_way(
+    world: &mut World<'_>,
+    name: &NodeName,
+    edit: &FileEdit,
+    direction: Direction,
+    start: &dyn Fn(&mut World<'_>, Direction) -> Result<(), StepError>,
+) -> Result<bool, StepError> {
+    let Err(why) = start(world, contrary(direction)) else { return Ok(false) };
+    if direction == Direction::Forward {
+        return Err(why);
+    }
+    world.say(&format!(
+        "{name} does not start with the keys that are to go: it is tried with those of before"
+    ));
+    write(world, name, edit, direction)?;
+    if start(world, direction).is_err() {
+        write(world, name, edit, contrary(direction))?;
+        return Err(why);
+    }
+    // Its files were not read before: what needs the keys that went is found by this, while they still lie there.
+    if !world.accept_unproven {
+        reads_all(world, name, "does not start with the others", &|_| false)?;
+    }
+    Ok(true)
+}
+
 /// A gate that the next stop is to pass.
 pub struct Ahead<'g> {
     gate: &'g StoppedGate,

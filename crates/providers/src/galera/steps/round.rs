@@ -435,7 +435,8 @@ impl StepKind for Round {
         let name = only_node(step)?;
         let gate = round.gate.as_ref().filter(|gate| gate.holds(direction));
         if stopped::is_to_be_started_first(world, &name, gate, &round.edit, direction)? {
-            started_again(world, &name, step, &round, contrary(direction))?;
+            let start = |world: &mut World<'_>, way| started_again(world, &name, step, &round, way);
+            stopped::started_either_way(world, &name, &round.edit, direction, &start)?;
         }
         let view = world.node(&name)?.view();
         match &view {

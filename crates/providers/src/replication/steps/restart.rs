@@ -115,7 +115,9 @@ impl StepKind for Restart {
         let name = only_node(step)?;
         let gate = wish.gate.as_ref().filter(|gate| gate.holds(direction));
         if stopped::is_to_be_started_first(world, &name, gate, &wish.edit, direction)? {
-            start(world, &name)?;
+            stopped::started_either_way(world, &name, &wish.edit, direction, &|world, _| {
+                start(world, &name)
+            })?;
         }
         let mut passed = Ok(());
         match world.node(&name)?.view() {
