@@ -192,7 +192,7 @@ fn clients_that_come_to_nothing(lab: &RealLab) -> Program {
     let addresses: Vec<String> = lab.file().nodes.iter().map(|node| node.address.to_string()).collect();
     let client = bundle("galera-10.11").join("usr/bin/mariadb");
     let script = format!(
-        "while :; do for a in {}; do \
+        "while kill -0 $$ 2>/dev/null; do for a in {}; do \
          timeout 5 openssl s_client -connect $a:{SQL_PORT} -starttls mysql -tls1_1 -cipher DEFAULT@SECLEVEL=0 </dev/null >/dev/null; \
          timeout 5 {} --no-defaults --skip-ssl -h $a -P {SQL_PORT} -u app -pwrong -e 'SELECT 1'; \
          done; sleep 0.2; done & read end; kill $!",
