@@ -1,12 +1,11 @@
 //! The owner looks at the logs of the proxies, and at whether one has forgotten what it was told.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::client::{self, Failure};
-use crate::files::{self, Whole};
+use crate::files;
 use crate::grant::{GrantId, Policy, ProxyUrl};
 use crate::keys::Identity;
 use crate::proxy::log::{DONE, LogHead, LogLine};
@@ -117,10 +116,8 @@ fn patiently<T>(mut ask: impl FnMut() -> Result<T, Failure>) -> Result<T, Failur
 }
 
 fn known(path: &Path) -> Result<LogHead, ShareError> {
-    if path.symlink_metadata().is_err() {
-        return Ok(LogHead::START);
-    }
-    serde_json::from_slice(&files::read_small(path, HEAD_BYTES_MAX)?).map_err(|error| {
+    let Some(bytes) = files::read_small_if_there(path, HEAD_BYTES_MAX)? else { return Ok(LogHead::START) };
+    serde_json::from_slice(&bytes).map_err(|error| {
         ShareError::usage(
             format!("{} does not say where a log ended", path.display()),
             error,
@@ -135,9 +132,7 @@ fn remember(path: &Path, head: &LogHead) -> Result<(), ShareError> {
     }
     let bytes = serde_json::to_vec(head)
         .map_err(|error| ShareError::internal("cannot write the end of a log", error))?;
-    let mut whole = Whole::instead_of(path)?;
-    whole.write_all(&bytes).map_err(files::cannot("write", path))?;
-    whole.finish()
+    files::replace_small(path, &bytes)
 }
 
 /// Notes, before a proxy is told, that a grant is to end: one that forgets it is found by that.
@@ -156,11 +151,9 @@ fn revoked_path(dir: &Path, id: &GrantId) -> PathBuf {
 
 /// When the owner has revoked it; `None` if not.
 pub fn revoked_unix_s(dir: &Path, id: &GrantId) -> Result<Option<i64>, ShareError> {
-    let path = revoked_path(dir, id);
-    if path.symlink_metadata().is_err() {
+    let Some(bytes) = files::read_small_if_there(&revoked_path(dir, id), HEAD_BYTES_MAX)? else {
         return Ok(None);
-    }
-    let bytes = files::read_small(&path, HEAD_BYTES_MAX)?;
+    };
     let at = std::str::from_utf8(&bytes).ok().and_then(|text| text.trim().parse().ok());
     // A file without a time that can be read was made all the same.
     Ok(Some(at.unwrap_or(0)))

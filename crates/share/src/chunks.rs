@@ -18,7 +18,7 @@ const PREFIX_BYTES: usize = 7;
 
 /// Which chunk is next, at either end.
 struct Place {
-    /// OpenSSL's ChaCha20-Poly1305, with the key of the chunks: some three times as fast as that of the other room.
+    /// OpenSSL's ChaCha20-Poly1305, with the key of the chunks: one context for all of them.
     context: CipherCtx,
     prefix: Zeroizing<[u8; PREFIX_BYTES]>,
     core: [u8; HASH_BYTES],

@@ -74,6 +74,23 @@ pub fn read_small(path: &Path, bytes_max: u64) -> Result<Vec<u8>, ShareError> {
     Ok(bytes)
 }
 
+/// `None`: there is none. What cannot be looked at is an error.
+pub fn read_small_if_there(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, ShareError> {
+    match path.symlink_metadata() {
+        Ok(_) => read_small(path, bytes_max).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(cannot("look at", path)(error)),
+    }
+}
+
+/// A small file of our own, which is the old one or the new one whenever we are killed; what a kill has left beside it goes.
+pub fn replace_small(path: &Path, bytes: &[u8]) -> Result<(), ShareError> {
+    let _ = std::fs::remove_file(Whole::part_of(path));
+    let mut whole = Whole::instead_of(path)?;
+    whole.write_all(bytes).map_err(cannot("write", path))?;
+    whole.finish()
+}
+
 /// Secrets that others may read are none.
 pub fn is_private(path: &Path) -> Result<(), ShareError> {
     let held = std::fs::metadata(path).map_err(cannot("read", path))?;
@@ -125,7 +142,7 @@ impl Whole {
     }
 
     /// The name that it has until it is whole.
-    pub fn part_of(path: &Path) -> PathBuf {
+    fn part_of(path: &Path) -> PathBuf {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".part");
         path.with_file_name(name)

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::log::LogHead;
 use super::store;
 use crate::ShareError;
-use crate::files::{self, Whole};
+use crate::files;
 
 /// JSON of a number and a hash.
 const BYTES_MAX: u64 = 1024;
@@ -34,15 +34,12 @@ impl Mark {
                 "give --mark a file elsewhere, that no backup of the proxy has",
             ));
         }
-        // Of a proxy that was killed; it is its own file alone.
-        let _ = std::fs::remove_file(Whole::part_of(&mark.path));
         let head =
             store::head(connection).map_err(|error| ShareError::internal("the log cannot be read", error))?;
-        if mark.path.symlink_metadata().is_err() {
+        let Some(bytes) = files::read_small_if_there(&mark.path, BYTES_MAX)? else {
             mark.set(&head)?;
             return Ok(mark);
-        }
-        let bytes = files::read_small(&mark.path, BYTES_MAX)?;
+        };
         let marked: LogHead = serde_json::from_slice(&bytes).map_err(|error| {
             ShareError::usage(
                 format!("{} is no mark of a proxy", path.display()),
@@ -69,8 +66,6 @@ impl Mark {
     pub fn set(&self, head: &LogHead) -> Result<(), ShareError> {
         let bytes =
             serde_json::to_vec(head).map_err(|error| ShareError::internal("cannot write the mark", error))?;
-        let mut whole = Whole::instead_of(&self.path)?;
-        std::io::Write::write_all(&mut whole, &bytes).map_err(files::cannot("write", &self.path))?;
-        whole.finish()
+        files::replace_small(&self.path, &bytes)
     }
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ::share::audit::{self, Followed};
+use ::share::client::Failure;
 use ::share::grant::{GrantId, Policy, ProxyUrl};
 use ::share::keys::{Identity, Role};
 use ::share::proxy::log::LogLine;
+use ::share::proxy::protocol::{Reason, StateAnswer};
 use ::share::{client, owner, shown_time};
 use clap::Args;
 use report::shape::{SHARE_AUDIT_SCHEMA_ID, ShareAuditReport, ShareLogLineRow, ShareLogRow};
@@ -84,10 +86,18 @@ pub fn audit(global: &Global, args: &ShareAuditArgs) -> Result<u8, OpsError> {
         match followed {
             Err(failure) => log.why.push(failure.to_string()),
             Ok(mut seen) => {
+                let mut silent = Vec::new();
                 for policy in held {
-                    compare(&mut seen, args, &url, policy, &keys)?;
+                    silent.extend(compare(&mut seen, args, &url, policy, &keys)?);
                 }
-                log.verdict = if seen.faults.is_empty() { "whole" } else { "changed" }.into();
+                // With a log alone it is not known whether what is counted agrees with it.
+                log.verdict = match (seen.faults.is_empty(), silent.is_empty()) {
+                    (false, _) => "changed",
+                    (true, false) => "unknown",
+                    (true, true) => "whole",
+                }
+                .into();
+                seen.faults.extend(silent);
                 (log.lines, log.new_lines, log.why) = (Some(seen.lines), Some(seen.new_lines), seen.faults);
             }
         }
@@ -105,20 +115,27 @@ pub fn audit(global: &Global, args: &ShareAuditArgs) -> Result<u8, OpsError> {
     Ok(if has("changed") { 1 } else { u8::from(has("unknown")) * 3 })
 }
 
-/// What the proxy counts and holds, against its own log and the owner's notes. One that does not say is told by `share list`.
+/// What the proxy counts and holds, against its own log and the owner's notes; why not, if it does not say. One that has no
+/// such grant has counted nothing of it.
 fn compare(
     seen: &mut Followed,
     args: &ShareAuditArgs,
     url: &ProxyUrl,
     policy: &Policy,
     keys: &Identity,
-) -> Result<(), OpsError> {
-    if let Ok(state) = client::state(url, policy.id, keys) {
-        seen.count(policy.id, &state);
-        let revoked = audit::revoked_unix_s(&args.keys, &policy.id).map_err(ops)?;
-        seen.faults.extend(audit::forgotten(revoked, policy, &state));
+) -> Result<Option<String>, OpsError> {
+    match client::state(url, policy.id, keys) {
+        Ok(state) => {
+            seen.count(policy.id, &state);
+            let revoked = audit::revoked_unix_s(&args.keys, &policy.id).map_err(ops)?;
+            seen.faults.extend(audit::forgotten(revoked, policy, &state));
+        }
+        Err(Failure::Refused(refusal)) if refusal.reason == Reason::NoSuchGrant => {
+            seen.count(policy.id, &StateAnswer { opens: 0, is_revoked: false });
+        }
+        Err(failure) => return Ok(Some(format!("of grant {} it says nothing: {failure}", policy.id.hex()))),
     }
-    Ok(())
+    Ok(None)
 }
 
 fn words(line: &LogLine) -> String {
