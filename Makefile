@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo install static dist test lint check bench fuzz deep docs clean
+.PHONY: help setup demo install static dist reproduce test lint check bench fuzz deep docs clean
 
 OUT ?= out/demo
 ARGS ?=
@@ -18,7 +18,7 @@ build_release := $(CARGO) build --release --locked -p cli
 ci_bin := $(target_dir)/ci/sealion
 # As scripts/setup.sh puts them.
 own_tools := $(or $(SEALION_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/sealion)/tools
-static_target := $(shell uname -m)-unknown-linux-musl
+static_sealion := $(target_dir)/$(shell uname -m)-unknown-linux-musl/dist/sealion
 # Servers are waited for more than they are busy.
 TEST_THREADS ?= 4
 host_triple := $(shell PATH="$(PATH)" rustc -vV 2>/dev/null | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
@@ -27,7 +27,7 @@ test_all := RUST_TEST_THREADS=$(TEST_THREADS) SEALION_BIN="$(ci_bin)" $(CARGO) t
 servers := $(if $(filter --system,$(ARGS)),,servers)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo 'OUT=DIR (report of demo), ARGS="--full" (options of sealion demo) and CARGO_TARGET_DIR are respected.'
 
@@ -54,13 +54,15 @@ install: ## the binary, man pages and completions into PREFIX (~/.local)
 
 static: ## one static binary that runs on any Linux of this processor (musl)
 	@scripts/setup.sh build static
-	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0) \
-	RUSTFLAGS="--remap-path-prefix=$(CURDIR)=/usr/src/sealion --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=/usr/src/crates" \
-	$(build_release) --target $(static_target)
-	@echo "$(target_dir)/$(static_target)/release/sealion"
+	@scripts/build-static.sh "$(target_dir)"
+	@echo "$(static_sealion)"
 
-dist: static ## a .deb and a tarball of the static binary, with checksums, into dist/ (nothing is enabled or started by them)
-	@scripts/package.sh "$(target_dir)/$(static_target)/release/sealion" dist
+dist: static ## .deb, .rpm, tarball, image, list of contents, sums (signed with MINISIGN_KEY=FILE), into dist/; nothing is enabled or started
+	@scripts/setup.sh packages
+	@scripts/package.sh "$(static_sealion)" dist
+
+reproduce: ## make dist twice, in two directories, and compare every byte (half an hour on two cores)
+	@scripts/reproduce.sh
 
 test: ## every test, on real servers
 	@scripts/setup.sh build
@@ -101,6 +103,8 @@ bench: ## the demo once more, with what TLS cost (descriptive, no causal claim);
 	@scripts/bench-agree.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@scripts/bench-aa.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@scripts/bench-stream.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
+	@$(CARGO) build --release --locked -p stream --features clear --examples
+	@scripts/bench-migrate.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@scripts/bench-sst.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@scripts/bench-audit.sh "$(sealion)" docs/benchmarks.md
 	@$(CARGO) build --release --locked -p host --example search
@@ -108,6 +112,11 @@ bench: ## the demo once more, with what TLS cost (descriptive, no causal claim);
 	@scripts/bench-disk.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@$(CARGO) build --release --locked -p bench --example waits
 	@scripts/bench-rest.sh "$(sealion)" "$(target_dir)/release/examples/waits" docs/benchmarks.md
+	@if command -v age >/dev/null; then \
+	    scripts/bench-share.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md; \
+	else \
+	    echo "share is not measured: the program age is missing (Debian: apt-get install age)"; \
+	fi
 
 fuzz: ## a minute of noise for each parser (scripts/fuzz.sh takes seconds and names)
 	@scripts/fuzz.sh
@@ -116,6 +125,8 @@ deep: ## the long tests as well (hours)
 	@scripts/setup.sh all drivers
 	@$(CARGO) build --profile ci --locked -p cli
 	@SEALION_DEEP=1 $(test_all) --workspace
+	@$(MAKE) dist
+	@SEALION_BIN="$(static_sealion)" $(CARGO) test --profile ci --locked --package testbed --test all -- packages::
 	@$(ci_bin) lab fetch mysql-5.5
 	@$(test_all) --package scan --test all -- --ignored real_servers::
 	@SEALION_DEEP=1 $(test_all) --package testbed --no-fail-fast --test all -- --ignored bench:: bench_lab:: prove_drivers::

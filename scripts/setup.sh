@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a machine ready: scripts/setup.sh [build|servers|weak|browser|tools|drivers|licences|static|all] (all is the default).
+# Makes a machine ready: scripts/setup.sh [build|servers|weak|browser|tools|packages|drivers|licences|static|all] (all is the default).
 #
 #   build    compiler, make and perl for the vendored OpenSSL and SQLite, and a look at Rust
 #   servers  real MariaDB and Galera servers, unpacked into the cache; needs no root, installs and starts nothing
@@ -8,6 +8,7 @@
 #   tools    ip, unshare, openssl and patch, for tests that make a namespace or run what a runbook says; sysbench, which our
 #            load generator is compared with; OpenVPN and WireGuard, whose cost is measured; cryptsetup, which keys of LUKS are
 #            rotated by; an ORM, a tool for migrations and sqlmap, whose statements `sealion audit` has to tell apart
+#   packages what packages are made with, signed and checked: dpkg, rpm, minisign, lintian, systemd-analyze, man, the shells of the completions
 #   drivers  languages, and drivers that distributions build, for `make deep` (not part of all)
 #   static   what `make static` needs: musl, its compiler and Rust's library for it (not part of all)
 #   licences cargo-deny for `make check`, built by cargo into the cache; needs no root (not part of all)
@@ -185,6 +186,23 @@ tools() {
     say "tools: ready"
 }
 
+# Of scripts/package.sh and of the tests that install what it makes. None of them starts a service.
+packages() {
+    local missing=()
+    has dpkg-deb || missing+=(dpkg)
+    has rpmbuild || missing+=(rpm)
+    has strip || missing+=(binutils)
+    has python3 || missing+=(python3)
+    has minisign || missing+=(minisign)
+    has lintian || missing+=(lintian)
+    has systemd-analyze || missing+=(systemd)
+    has man || missing+=(man-db)
+    has zsh || missing+=(zsh)
+    has fish || missing+=(fish)
+    [ ${#missing[@]} -eq 0 ] || install "packages" "${missing[@]}"
+    say "packages: ready"
+}
+
 # What `sealion prove clients --install` leaves to the distribution.
 drivers() {
     local missing=()
@@ -213,9 +231,9 @@ drivers() {
 [ $# -gt 0 ] || set -- all
 for part in "$@"; do
     case $part in
-    build | servers | weak | browser | tools | drivers | licences | static | all) ;;
+    build | servers | weak | browser | tools | packages | drivers | licences | static | all) ;;
     *)
-        printf 'usage: scripts/setup.sh [build|servers|weak|browser|tools|drivers|licences|static|all]\n' >&2
+        printf 'usage: scripts/setup.sh [build|servers|weak|browser|tools|packages|drivers|licences|static|all]\n' >&2
         exit 2
         ;;
     esac
@@ -228,6 +246,7 @@ for part in "$@"; do
         weak
         browser
         tools
+        packages
     else
         "$part"
     fi

@@ -487,6 +487,9 @@ _sealion() {
             sealion__subcmd__help__subcmd__share,create)
                 cmd="sealion__subcmd__help__subcmd__share__subcmd__create"
                 ;;
+            sealion__subcmd__help__subcmd__share,fingerprint)
+                cmd="sealion__subcmd__help__subcmd__share__subcmd__fingerprint"
+                ;;
             sealion__subcmd__help__subcmd__share,grant)
                 cmd="sealion__subcmd__help__subcmd__share__subcmd__grant"
                 ;;
@@ -714,6 +717,9 @@ _sealion() {
                 ;;
             sealion__subcmd__share,create)
                 cmd="sealion__subcmd__share__subcmd__create"
+                ;;
+            sealion__subcmd__share,fingerprint)
+                cmd="sealion__subcmd__share__subcmd__fingerprint"
                 ;;
             sealion__subcmd__share,grant)
                 cmd="sealion__subcmd__share__subcmd__grant"
@@ -4239,7 +4245,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__share)
-            opts="init identity create grant proxy open revoke list audit verify"
+            opts="init identity fingerprint create grant proxy open revoke list audit verify"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4267,6 +4273,20 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__share__subcmd__create)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__share__subcmd__fingerprint)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -6461,13 +6481,21 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__receive)
-            opts="-v -h --resume --into-command --to-stdout --archive --recipient --key-file --listen --code-file --ssl-ca --ssl-cert --ssl-key --format --inventory --color --verbose --help"
+            opts="-v -h --resume --into-command --to-stdout --decrypt --encrypt-key-file --decompress --archive --recipient --key-file --listen --code-file --ssl-ca --ssl-cert --ssl-key --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --into-command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --decrypt)
+                    COMPREPLY=($(compgen -W "AES128 AES192 AES256" -- "${cur}"))
+                    return 0
+                    ;;
+                --encrypt-key-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -7055,7 +7083,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__share)
-            opts="-v -h --inventory --format --color --verbose --help init identity create grant proxy open revoke list audit verify"
+            opts="-v -h --inventory --format --color --verbose --help init identity fingerprint create grant proxy open revoke list audit verify"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -7115,7 +7143,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__share__subcmd__create)
-            opts="-h -P -u -p -S -? -v --keys --table --where --columns --out --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -v --keys --table --where --stdin --columns --out --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -7130,6 +7158,10 @@ _sealion() {
                     return 0
                     ;;
                 --where)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stdin)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -7217,6 +7249,32 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json line diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__share__subcmd__fingerprint)
+            opts="-v -h --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --inventory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -7479,13 +7537,17 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__share__subcmd__revoke)
-            opts="-v -h --keys --inventory --format --color --verbose --help"
+            opts="-v -h --keys --archive --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --keys)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --archive)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

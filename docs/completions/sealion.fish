@@ -1564,6 +1564,10 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand send" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -l into-command -d 'Give what a program writes at the sender to CMD, by /bin/sh; it must end with 0' -r
+complete -c sealion -n "__fish_sealion_using_subcommand receive" -l decrypt -d 'Decrypt files of a backup stream that end in .xbcrypt' -r -f -a "AES128\t''
+AES192\t''
+AES256\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand receive" -l encrypt-key-file -d 'File with the key, exactly its bytes (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -l archive -d 'Keep the copy in this new encrypted FILE' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -l recipient -d 'Public key of age (age1...) that can open the archive; can be repeated' -r
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -l key-file -d 'File with a key of 64 hexadecimal digits that can open it (mode 0600)' -r -F
@@ -1580,6 +1584,7 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -l resume -d 'Go on with a copy into DIR that did not end: what is there is compared, and not sent again'
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -l to-stdout -d 'Write what a program writes at the sender to standard output'
+complete -c sealion -n "__fish_sealion_using_subcommand receive" -l decompress -d 'Decompress files of a backup stream that end in .qp, .zst or .lz4'
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand receive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand archive; and not __fish_seen_subcommand_from create extract check" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -1697,7 +1702,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand xbcrypt" -s v -l verbose
 complete -c sealion -n "__fish_sealion_using_subcommand xbcrypt" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s C -l directory -d 'Directory to extract into, which is not there yet, or empty' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l input -d 'Read the stream from FILE; default: standard input' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l decrypt -d 'With -x or -u: decrypt files that end in .xbcrypt' -r -f -a "AES128\t''
+complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l decrypt -d 'Decrypt files of a backup stream that end in .xbcrypt' -r -f -a "AES128\t''
 AES192\t''
 AES256\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l encrypt-key-file -d 'File with the key, exactly its bytes (mode 0600)' -r -F
@@ -1726,8 +1731,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l decompress 
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l no-sync -d 'With -x: do not wait until all is on the disk: a crash of the host right after it can lose files'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -l format -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -l format -r -f -a "table\t''
 json\t''
 line\t''
 diff\t''
@@ -1739,21 +1744,22 @@ sarif\t''
 junit\t''
 prometheus\t''
 html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "init" -d 'Make the keys of an owner, who shares tables'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "identity" -d 'Make the keys of a reader, or show their public part'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "create" -d 'Write rows of a table into an encrypted archive'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "grant" -d 'Allow a reader to open an archive, until a date and so many times'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "proxy" -d 'Run a proxy, which keeps shares and gives them to readers'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "open" -d 'Open an archive as its reader'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "revoke" -d 'End a grant: the proxies give nothing more'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "list" -d 'List grants, and what their proxies say of them'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "audit" -d 'Show the logs of the proxies, and whether they are whole'
-complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list audit verify" -f -a "verify" -d 'Check an archive: whose it is, who may open it, whether it is whole'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -f -a "init" -d 'Make the keys of an owner, who shares tables'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -f -a "identity" -d 'Make the keys of a reader, or show their public part'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -f -a "fingerprint" -d 'Show the fingerprint of a public key, to compare it before it is used'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -f -a "create" -d 'Write rows of a table, or a dump, into an encrypted archive'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -f -a "grant" -d 'Allow a reader to open an archive, until a date and so many times'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -f -a "proxy" -d 'Run a proxy, which keeps shares and gives them to readers'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -f -a "open" -d 'Open an archive as its reader'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -f -a "revoke" -d 'End a grant: the proxies give nothing more'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -f -a "list" -d 'List grants, and what their proxies say of them'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -f -a "audit" -d 'Show the logs of the proxies, and whether they are whole'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity fingerprint create grant proxy open revoke list audit verify" -f -a "verify" -d 'Check an archive: whose it is, who may open it, whether it is whole'
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -l format -r -f -a "table\t''
 json\t''
@@ -1790,9 +1796,28 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from identity" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from identity" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from fingerprint" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from fingerprint" -l format -r -f -a "table\t''
+json\t''
+line\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from fingerprint" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from fingerprint" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from fingerprint" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l keys -d 'Directory of the owner\'s keys, from share init' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l table -d 'Table, as SCHEMA.TABLE' -r
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l where -d 'Only rows for which this is true, as behind WHERE' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l stdin -d 'What comes on standard input, under this name, in place of a table' -r
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l columns -d 'Only these columns, in this order' -r
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l out -d 'Archive to write, which is not there yet' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -s h -l host -d 'Host name or address' -r
@@ -1879,7 +1904,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from proxy" -f -a "serve" -d 'Serve grants of one owner over HTTPS, until Ctrl-C'
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l keys -d 'Directory of the reader\'s keys, from share identity' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l owner -d 'The owner\'s public.json; an archive of anybody else is refused' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l out -d 'File for the rows, which is not there yet (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l out -d 'File for what is in it, which is not there yet (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l grant -d 'Grant, or the beginning of its id; default: the newest for these keys' -r
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l format -r -f -a "table\t''
@@ -1900,6 +1925,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -l keys -d 'Directory of the owner\'s keys' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -l archive -d 'Archive that has the grant, or the file of a standing one, where the list beside the keys does not have it any more' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -l format -r -f -a "table\t''
 json\t''
@@ -2423,7 +2449,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from archive" -f -a "check" -d 'Check every byte of an archive, and list what is in it'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "init" -d 'Make the keys of an owner, who shares tables'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "identity" -d 'Make the keys of a reader, or show their public part'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "create" -d 'Write rows of a table into an encrypted archive'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "fingerprint" -d 'Show the fingerprint of a public key, to compare it before it is used'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "create" -d 'Write rows of a table, or a dump, into an encrypted archive'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "grant" -d 'Allow a reader to open an archive, until a date and so many times'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "proxy" -d 'Run a proxy, which keeps shares and gives them to readers'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "open" -d 'Open an archive as its reader'

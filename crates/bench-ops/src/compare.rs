@@ -82,6 +82,7 @@ fn of_load(report: &LoadReport) -> RunReport {
                 server_cpu_us_per_query: report.server_cpu_us_per_query,
                 client_cpu_s_per_gb: report.client_cpu_s_per_gb,
                 server_cpu_s_per_gb: report.server_cpu_s_per_gb,
+                copy: report.copy.clone(),
                 latency_percentiles: super::experiment::curve(latencies.as_ref()),
                 latency_histogram: report.latency_histogram.clone(),
                 samples: vec![super::experiment::trial_row(1, report)],

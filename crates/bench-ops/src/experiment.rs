@@ -13,8 +13,8 @@ use ::bench::stats::{BLOCKS_MIN, Blocks, Ratio, mean_and_deviation, mean_interva
 use model::{Clock, SystemClock};
 use net::{ConnectOptions, Resumes, SslMode, TlsLibrary};
 use report::shape::{
-    ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, CpuRow, LevelRow, LoadReport, PercentileRow, PublishedFigure,
-    PublishedTable, RunReport, SettingRow, TrialRow,
+    ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, CopyRow, CpuRow, LevelRow, LoadReport, PercentileRow,
+    PublishedFigure, PublishedTable, RunReport, SettingRow, TrialRow,
 };
 
 use super::links::Links;
@@ -308,6 +308,7 @@ pub fn run(
         levels: rows,
         published: experiment.published.map(|published| PublishedTable {
             source: published.source.into(),
+            findings: published.findings.iter().map(|text| (*text).into()).collect(),
             rows: published
                 .rows
                 .iter()
@@ -331,7 +332,8 @@ fn links_of(rig: &Rig, arms: &[Arm]) -> Result<Vec<(&'static str, Links)>, OpsEr
 }
 
 fn is_spared(arm: &Arm) -> bool {
-    arm.via.is_tunnel() || matches!(arm.place, Place::Sst { .. } | Place::Replica { .. })
+    arm.via.is_tunnel()
+        || matches!(arm.place, Place::Sst { .. } | Place::Replica { .. } | Place::Transport(_))
 }
 
 /// Why the server does not take what the arm chooses of TLS, if it does not: a suite, a version, a group that it has not. Of an
@@ -592,6 +594,7 @@ fn level(all: &[Arm], connections: u32, blocks: &Blocks, seen: &[Vec<LoadReport>
                 server_cpu_us_per_query: mean_of(list, &|report| report.server_cpu_us_per_query),
                 client_cpu_s_per_gb: mean_of(list, &|report| report.client_cpu_s_per_gb),
                 server_cpu_s_per_gb: mean_of(list, &|report| report.server_cpu_s_per_gb),
+                copy: mean_copy(list),
                 latency_percentiles: curve(latencies.as_ref()),
                 latency_histogram: latencies.as_ref().and_then(histogram::encode),
                 samples: list
@@ -622,6 +625,24 @@ fn level(all: &[Arm], connections: u32, blocks: &Blocks, seen: &[Vec<LoadReport>
         })
         .collect();
     LevelRow { connections, blocks: blocks.len(), arms, comparisons }
+}
+
+/// Of all trials of an arm that are copies of a donor's data.
+fn mean_copy(list: &[LoadReport]) -> Option<CopyRow> {
+    let copies: Vec<&CopyRow> = list.iter().map(|report| report.copy.as_ref()).collect::<Option<_>>()?;
+    let first = copies.first()?;
+    let mean_of = |of: &dyn Fn(&CopyRow) -> Option<f64>| {
+        let values: Option<Vec<f64>> = copies.iter().map(|copy| of(copy)).collect();
+        mean_and_deviation(&values?).map(|(mean, _)| mean)
+    };
+    Some(CopyRow {
+        bytes: copies.iter().map(|copy| copy.bytes).sum::<u64>() / copies.len() as u64,
+        bytes_per_s: mean_of(&|copy| Some(copy.bytes_per_s))?,
+        cpu_s_per_gb: mean_of(&|copy| copy.cpu_s_per_gb),
+        donor_rows_per_s: mean_of(&|copy| copy.donor_rows_per_s),
+        donor_row_ms_max: copies.iter().filter_map(|copy| copy.donor_row_ms_max).max_by(f64::total_cmp),
+        ..(*first).clone()
+    })
 }
 
 /// Shares of events and what they took at most.
@@ -659,6 +680,7 @@ pub(crate) fn trial_row(block: usize, report: &LoadReport) -> TrialRow {
         late_at_end: report.late_at_end,
         errors: report.errors.iter().map(|error| error.count).sum(),
         seconds: report.seconds.clone(),
+        copy: report.copy.clone(),
     }
 }
 

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::str::FromStr;
 
 use ::bench::experiments::{
-    self, Arm, ArmTls, AtRest, Between, Checks, Experiment, Key, Made, Measure, Place, Release, Via,
+    self, Arm, ArmTls, AtRest, Between, Checks, Experiment, Key, Line, Made, Measure, Place, Release, Tool,
+    Transport, TransportCipher, Via,
 };
 use net::{Resumes, SslMode, TlsLibrary, TlsOptions, TlsVersion};
 use serde::Deserialize;
 
-use super::{QUERIES, counts, workloads};
+use super::{COPY, QUERIES, counts, workloads};
 use site::OpsError;
 
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -77,6 +78,8 @@ struct Row {
     delay_ms: Option<u16>,
     mbit_per_s: Option<u32>,
     tunnel: Option<Tunnel>,
+    copy: Option<CopyTool>,
+    cipher: Option<Cipher>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -122,6 +125,26 @@ enum Galera {
     ClearText,
     Tls,
     Dynamic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum CopyTool {
+    Mariabackup,
+    Tar,
+    Rsync,
+    SealionLive,
+    Sealion,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Cipher {
+    None,
+    Default,
+    Aes128,
+    Aes256,
+    Chacha20,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -174,8 +197,8 @@ fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
             "\"{name}\" is the name of a built-in experiment: choose another (name = \"…\")"
         ));
     }
-    if !workloads().any(|(known, _)| known == file.workload) {
-        let known: Vec<&str> = workloads().map(|(name, _)| name).collect();
+    if file.workload != COPY && !workloads().any(|(known, _)| known == file.workload) {
+        let known: Vec<&str> = workloads().map(|(name, _)| name).chain([COPY]).collect();
         return Err(format!(
             "unknown workload \"{}\": known are {}",
             wire::printable(&file.workload),
@@ -217,6 +240,16 @@ fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
             ));
         }
     }
+    let is_copy = |arm: &Arm| matches!(arm.place, Place::Transport(_));
+    if let Some(other) = arms.iter().find(|arm| is_copy(arm) != (file.workload == COPY)) {
+        return Err(format!(
+            "arm \"{}\": an arm with copy needs workload = \"{COPY}\", and this workload has no other arms",
+            other.name
+        ));
+    }
+    if file.workload == COPY && !(file.connections.is_empty() || file.connections == [1]) {
+        return Err(format!("workload = \"{COPY}\" has no connections: one copy is made at a time"));
+    }
     let is_at_rest = |arm: &Arm| matches!(arm.place, Place::AtRest(_));
     if let Some(other) = arms.iter().find(|arm| !is_at_rest(arm)).filter(|_| arms.iter().any(is_at_rest)) {
         return Err(format!(
@@ -244,7 +277,11 @@ fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
             Compare::Events => Measure::EventsPerS,
         },
         arms: Box::leak(arms.into_boxed_slice()),
-        connections: Box::leak(file.connections.into_boxed_slice()),
+        connections: if file.workload == COPY {
+            &[1]
+        } else {
+            Box::leak(file.connections.into_boxed_slice())
+        },
         published: None,
     })))
 }
@@ -281,9 +318,19 @@ fn arm(row: &Row) -> Result<Arm, String> {
         None if has_tls_word => Checks::On,
         // Its nodes speak cleartext with clients.
         None if row.galera.is_some() => Checks::Exactly(SslMode::Disabled),
+        // No client is measured there.
+        None if row.copy.is_some() => Checks::Exactly(SslMode::Disabled),
         None => Checks::AsAsked,
     };
     let is_clear = checks == Checks::Exactly(SslMode::Disabled);
+    if row.copy.is_some() && (has_tls_word || row.ssl_mode.is_some() || row.tunnel.is_some()) {
+        return Err("an arm with copy has no TLS options and no tunnel: it has cipher".into());
+    }
+    if row.copy.is_none() && row.cipher.is_some() {
+        return Err(
+            "cipher needs copy; the options of connections are ssl-cipher and tls-ciphersuites".into()
+        );
+    }
     if row.galera.is_some() && !is_clear && checks != Checks::AsAsked {
         return Err(
             "the nodes of a lab cluster use cleartext with clients: an arm with galera has no TLS options"
@@ -326,6 +373,11 @@ fn arm(row: &Row) -> Result<Arm, String> {
         return Err(format!("tls-record-bytes must be {} to {}", range.start(), range.end()));
     }
     let text = |of: &Option<String>| of.as_deref().map(kept);
+    let (place, via) = match row.copy {
+        // The line is the copy's.
+        Some(tool) => (Place::Transport(transport(tool, row, via(row)?)?), Via::Direct),
+        None => (place(row)?, via(row)?),
+    };
     Ok(Arm {
         name: kept(&name),
         tls: ArmTls {
@@ -340,10 +392,49 @@ fn arm(row: &Row) -> Result<Arm, String> {
             reads_system_cas: row.system_cas,
             has_certificate: row.client_certificate,
         },
-        place: place(row)?,
-        via: via(row)?,
+        place,
+        via,
         against: text(&row.against),
     })
+}
+
+fn transport(tool: CopyTool, row: &Row, via: Via) -> Result<Transport, String> {
+    let has_other_server = row.key.is_some()
+        || row.issuers.is_some()
+        || row.server.is_some()
+        || row.at_rest.is_some()
+        || row.galera.is_some()
+        || row.between_nodes_ms.is_some();
+    if has_other_server {
+        return Err(
+            "an arm with copy has a server of its own: it has no other options of a server but aes-ni".into(),
+        );
+    }
+    let transport = Transport {
+        tool: match tool {
+            CopyTool::Mariabackup => Tool::Mariabackup,
+            CopyTool::Tar => Tool::Tar,
+            CopyTool::Rsync => Tool::Rsync,
+            CopyTool::SealionLive => Tool::SealionLive,
+            CopyTool::Sealion => Tool::Sealion,
+        },
+        cipher: match row.cipher.unwrap_or(Cipher::Default) {
+            Cipher::None => TransportCipher::ClearText,
+            Cipher::Default => TransportCipher::Default,
+            Cipher::Aes128 => TransportCipher::Aes128,
+            Cipher::Aes256 => TransportCipher::Aes256,
+            Cipher::Chacha20 => TransportCipher::ChaCha20,
+        },
+        aes_ni: row.aes_ni.unwrap_or(true),
+        line: match via {
+            Via::Line { one_way_ms, mbit_per_s } => Some(Line { one_way_ms, mbit_per_s }),
+            _ => None,
+        },
+    };
+    if transport.tool.is_sealion() && transport.cipher == TransportCipher::ClearText {
+        return Err("cipher = \"none\" is not possible: sealion copies nothing in cleartext".into());
+    }
+    Ok(transport)
 }
 
 fn place(row: &Row) -> Result<Place, String> {
@@ -556,7 +647,31 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_has_a_program_a_cipher_and_a_line() {
+        let text = "workload = \"copy\"\n[[arm]]\nname = \"a\"\ncopy = \"tar\"\ncipher = \"none\"\n[[arm]]\nname = \"b\"\n\
+                    copy = \"sealion-live\"\ncipher = \"chacha20\"\naes-ni = false\ndelay-ms = 5\n";
+        let read = parse(text, "mine").expect("it is one");
+        let [plain, far] = read.arms else { panic!("two arms") };
+        assert_eq!((read.measure, read.connections), (Measure::EventsPerS, [1].as_slice()));
+        let wanted =
+            Transport { tool: Tool::Tar, cipher: TransportCipher::ClearText, aes_ni: true, line: None };
+        assert_eq!((plain.place, plain.tls), (Place::Transport(wanted), ArmTls::OFF));
+        let wanted = Transport {
+            tool: Tool::SealionLive,
+            cipher: TransportCipher::ChaCha20,
+            aes_ni: false,
+            line: Some(Line { one_way_ms: 5, mbit_per_s: 0 }),
+        };
+        assert_eq!((far.place, far.via, far.needs_lab()), (Place::Transport(wanted), Via::Direct, true));
+    }
+
+    #[test]
     fn what_is_no_experiment_is_said_with_its_place() {
+        let copies = |words: &str| {
+            format!(
+                "workload = \"copy\"\n[[arm]]\nname = \"a\"\ncopy = \"tar\"\n[[arm]]\nname = \"b\"\n{words}\n"
+            )
+        };
         let arms = |words: &str| format!("{HEAD}{TWO}{words}");
         for (text, word) in [
             (String::new(), "workload"),
@@ -602,6 +717,14 @@ mod tests {
             (arms("galera = \"tls\"\ndelay-ms = 5\n"), "a cluster has three"),
             (arms("against = \"\\u001b[31m\"\n"), "\\u{1b}"),
             (arms("\"\\u001b[31m\" = 3\n"), "\\u{1b}"),
+            (copies(""), "no other arms"),
+            (arms("copy = \"tar\"\n"), "needs workload = \"copy\""),
+            (arms("cipher = \"aes128\"\n"), "cipher needs copy"),
+            (copies("copy = \"sealion\"\ncipher = \"none\""), "nothing in cleartext"),
+            (copies("copy = \"tar\"\nkey = \"P-256\""), "a server of its own"),
+            (copies("copy = \"tar\"\ntls-version = \"TLSv1.3\""), "no TLS options"),
+            (copies("copy = \"tar\"\ntunnel = \"ssh\""), "no tunnel"),
+            (format!("connections = [2]\n{}", copies("copy = \"rsync\"")), "has no connections"),
             (arms("at-rest = [\"nothing\"]\n"), "line 6"),
             (arms("at-rest = [\"tables\"]\n"), "arm \"a\" has no at-rest"),
         ] {

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use ::bench::cpu;
 use lab::layout::SST_PORT;
@@ -15,7 +15,7 @@ use net::{Client, ConnectOptions, Endpoint};
 
 use super::cannot_begin;
 use super::keys;
-use super::transfer::{Receiver, WORDS_HELD};
+use super::transfer::{Receiver, Taken, WORDS_HELD, Watched};
 use site::OpsError;
 use site::labs::{self, Up};
 use site::servers::internal;
@@ -54,16 +54,8 @@ impl<'u> Joiner<'u> {
 }
 
 impl Receiver for Joiner<'_> {
-    fn told(&self) -> String {
-        format!("a transfer by {}", self.up.lab.file.sst_method.as_str())
-    }
-
-    fn port(&self) -> u16 {
-        SST_PORT
-    }
-
     /// From its start to Synced.
-    fn take(&self, stop: &AtomicBool) -> Result<Option<Duration>, OpsError> {
+    fn take(&self, stop: &AtomicBool) -> Result<Option<Taken>, OpsError> {
         let began = Instant::now();
         self.up.lab.start(JOINER, &[], Wait::Nothing)?;
         let members = usize::from(NODES);
@@ -72,7 +64,7 @@ impl Receiver for Joiner<'_> {
             self.up.lab.kill(JOINER)?;
             return Ok(None);
         }
-        Ok(Some(began.elapsed()))
+        Ok(Some(Taken::within(began.elapsed())))
     }
 
     /// CPU time of the servers that run, of all that they have started, and of what was left of it to the lab's supervisor.
@@ -81,6 +73,16 @@ impl Receiver for Joiner<'_> {
         let (donor, joiner) = (pids.get(DONOR).copied(), pids.get(JOINER).copied());
         let all = [donor, Some(self.up.lab.file.supervisor_pid)].into_iter().chain(joiner.map(Some));
         all.map(|pid| cpu::with_children_us(pid?)).sum()
+    }
+}
+
+impl Watched for Joiner<'_> {
+    fn told(&self) -> String {
+        format!("a transfer by {}", self.up.lab.file.sst_method.as_str())
+    }
+
+    fn port(&self) -> u16 {
+        SST_PORT
     }
 
     /// Its root is let in over the unix socket, without a password.

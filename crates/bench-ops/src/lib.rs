@@ -16,6 +16,7 @@ mod replica;
 pub mod rig;
 mod seconds;
 mod transfer;
+mod transport;
 mod vpn;
 
 use std::net::IpAddr;
@@ -49,6 +50,8 @@ pub const QUERIES: &str = "queries";
 pub const DUMP: &str = "dump";
 /// Whole tables, one after the other (crate `bench`).
 pub const STREAM: &str = "stream";
+/// All data of a donor, by programs and without a server at the other end.
+pub const COPY: &str = transfer::COPY;
 /// What a measurement of statements of the user's own is called.
 pub const SCRIPT: &str = "script";
 pub const REPLAY: &str = "replay";
@@ -65,6 +68,7 @@ pub fn counts(workload: &str) -> &'static str {
     match workload {
         CONNECT => "connections",
         transfer::SST | transfer::REPLICATION => "transfers",
+        transfer::COPY => "copies",
         "stream" => "tables",
         _ => QUERIES,
     }
@@ -438,8 +442,8 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
         return rows;
     }
     put("database", load.schema.clone());
-    // Where a joiner takes all of them, there are no statements.
-    if load.workload == transfer::SST {
+    // Where all of them are taken as they are, there are no statements.
+    if [transfer::SST, transfer::COPY].contains(&load.workload.as_str()) {
         put("tables", load.options.tables.to_string());
         put("table-size", load.options.table_size.to_string());
         return rows;
@@ -592,6 +596,7 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
             .collect(),
         lost_connections: tally.lost,
         seconds: vec![],
+        copy: None,
     }
 }
 

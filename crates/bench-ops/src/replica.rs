@@ -10,7 +10,7 @@ use ::bench::cpu;
 use net::{Client, NetError};
 
 use super::keys;
-use super::transfer::{Receiver, WORDS_HELD};
+use super::transfer::{Receiver, Taken, WORDS_HELD, Watched};
 use site::OpsError;
 use site::servers::{MARIADB, Server};
 
@@ -141,15 +141,7 @@ pub struct Replica<'p> {
 }
 
 impl Receiver for Replica<'_> {
-    fn told(&self) -> String {
-        "replication".into()
-    }
-
-    fn port(&self) -> u16 {
-        self.pair.source.port
-    }
-
-    fn take(&self, stop: &AtomicBool) -> Result<Option<Duration>, OpsError> {
+    fn take(&self, stop: &AtomicBool) -> Result<Option<Taken>, OpsError> {
         let end = self.pair.end()?;
         let mut session = session(&self.pair.replica)?;
         let began = Instant::now();
@@ -160,7 +152,7 @@ impl Receiver for Replica<'_> {
             let [file, byte, why] = columns(&mut session, "SHOW SLAVE STATUS", names)?;
             let at = Place { file, byte };
             if at == end {
-                return Ok(Some(began.elapsed()));
+                return Ok(Some(Taken::within(began.elapsed())));
             }
             if !why.is_empty() {
                 return Err(OpsError::internal("a replica does not read the log of its source", why));
@@ -180,6 +172,16 @@ impl Receiver for Replica<'_> {
 
     fn spent_us(&self) -> Option<u64> {
         [&self.pair.source, &self.pair.replica].map(|server| cpu::process_us(server.pid()?)).into_iter().sum()
+    }
+}
+
+impl Watched for Replica<'_> {
+    fn told(&self) -> String {
+        "replication".into()
+    }
+
+    fn port(&self) -> u16 {
+        self.pair.source.port
     }
 
     /// It does what it has read, until then.

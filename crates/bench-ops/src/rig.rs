@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ::bench::experiments::{Arm, Checks, Experiment, Made, Place, Release, Via};
+use ::bench::experiments::{Arm, Checks, Experiment, Made, Place, Release, Transport, Via};
 use ::bench::load::echo::Pair;
 use capture::relay::{Relays, Route};
 use net::{ConnectOptions, Endpoint};
@@ -25,9 +25,11 @@ use site::servers::{MARIADB, internal};
 use super::keys;
 use super::links::Links;
 use super::transfer::Receiver;
+use super::transport;
 use super::vpn::{Vpn, VpnPath};
 use ground::Ground;
 pub use ground::LabPlan;
+pub(crate) use ground::ended;
 pub use home::Home;
 use kinds::{ServerKind, same_servers};
 use release::{bundle_of, has_bundle};
@@ -138,8 +140,17 @@ impl Rig {
             let why: Vec<&str> = why.lines().map(str::trim).collect();
             return Some(format!("cannot capture a transfer: {}", why.join("; ")));
         }
-        if cfg!(not(target_arch = "x86_64")) && matches!(arm.place, Place::Made(Made { aes_ni: false, .. })) {
-            return Some("AES instructions can be hidden from a server only on x86 processors".into());
+        if let Place::Transport(transport) = arm.place
+            && let Some(lack) = transport::missing(transport)
+        {
+            return Some(lack);
+        }
+        let has_no_aes = matches!(
+            arm.place,
+            Place::Made(Made { aes_ni: false, .. }) | Place::Transport(Transport { aes_ni: false, .. })
+        );
+        if cfg!(not(target_arch = "x86_64")) && has_no_aes {
+            return Some("AES instructions can be hidden from a program only on x86 processors".into());
         }
         None
     }
@@ -270,8 +281,7 @@ impl Lab {
     }
 
     fn tables_of(&self, place: Place) -> u32 {
-        let tables = self.ground.plan.tables.tables;
-        let rows_min = self.kind(place).map_or(0, |kind| kind.rows_min(place, tables));
+        let rows_min = self.kind(place).map_or(0, |kind| kind.rows_min(&self.ground, place));
         self.ground.tables(rows_min).table_size
     }
 
@@ -359,6 +369,14 @@ mod tests {
     use ::bench::experiments::EXPERIMENTS;
 
     use super::*;
+
+    #[test]
+    fn one_donor_serves_all_copies() {
+        let places = EXPERIMENTS.iter().flat_map(|experiment| experiment.arms).map(|arm| arm.place);
+        let mut copies = places.filter(|place| matches!(place, Place::Transport(_))).map(same_servers);
+        let first = copies.next();
+        assert!(first.is_some() && copies.all(|place| Some(place) == first));
+    }
 
     #[test]
     fn every_place_of_an_experiment_is_served_by_one_kind() {

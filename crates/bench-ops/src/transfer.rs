@@ -5,50 +5,78 @@ use std::time::Duration;
 
 use ::bench::cpu;
 use ::bench::load::measure::{Tally, ns};
-use ::bench::load::{Outcome, workload::Kind};
+use ::bench::load::{Outcome, TlsShape, workload::Kind};
 use capture::Canary;
 use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions};
-use report::shape::LoadReport;
+use report::shape::{CopyRow, LoadReport};
 
-use super::{Load, cannot_begin, report};
+use super::{Load, cannot_begin, per_gb, report};
 use site::OpsError;
 
 /// What a trial of such a transfer is called where others name a workload.
 pub const SST: &str = "sst";
 pub const REPLICATION: &str = "replication";
+pub const COPY: &str = "copy";
 /// Rows that hold the word which is looked for in what passes: they are in dozens of packets, so that one that is missed hides
 /// nothing.
-const WORDS: u32 = 20_000;
+pub const WORDS: u32 = 20_000;
 pub const WORDS_HELD: &str = "SELECT COUNT(*) FROM sealion_bench_word.word WHERE word";
 
 /// Is an event of it such a transfer?
 pub fn is_one(workload: &str) -> bool {
-    [SST, REPLICATION].contains(&workload)
+    [SST, REPLICATION, COPY].contains(&workload)
 }
 
 /// Who takes everything. It has nothing yet, and stands still.
 pub trait Receiver {
+    /// Until it has all; `None` where somebody wanted the end.
+    ///
+    /// # Errors
+    /// It fails.
+    fn take(&self, stop: &AtomicBool) -> Result<Option<Taken>, OpsError>;
+
+    /// CPU time of all servers and programs that take part, as far as they run or were waited for.
+    fn spent_us(&self) -> Option<u64>;
+
+    /// Looks at what has come, behind a take: what that costs is not of it.
+    ///
+    /// # Errors
+    /// It is not what the other end has.
+    fn is_whole(&self) -> Result<(), OpsError> {
+        Ok(())
+    }
+}
+
+/// One whose transfers can be captured.
+pub trait Watched: Receiver {
     /// What it takes part in.
     fn told(&self) -> String;
 
     /// Where what it takes comes from, or goes to.
     fn port(&self) -> u16;
 
-    /// Until it has all; `None` where somebody wanted the end.
-    ///
-    /// # Errors
-    /// It fails.
-    fn take(&self, stop: &AtomicBool) -> Result<Option<Duration>, OpsError>;
-
-    /// CPU time of all servers that take part, as far as they run.
-    fn spent_us(&self) -> Option<u64>;
-
     /// Rows with the word that it has now, in digits.
     ///
     /// # Errors
     /// It does not answer.
     fn words(&self, word: &str) -> Result<String, OpsError>;
+}
+
+/// What a receiver says of what it has taken.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    pub took: Duration,
+    /// `None`: cleartext, or another one knows.
+    pub tls: Option<TlsShape>,
+    /// Of a copy of a donor's data, but for its CPU time.
+    pub copy: Option<CopyRow>,
+}
+
+impl Taken {
+    pub fn within(took: Duration) -> Self {
+        Self { took, tls: None, copy: None }
+    }
 }
 
 /// One transfer, as a measurement: it is an event, and a query.
@@ -67,10 +95,10 @@ pub fn load(
     let server_version = client.server_version().to_owned();
     let _ = client.quit();
     let (before_us, own_us) = (receiver.spent_us(), cpu::own_us());
-    let took = receiver.take(stop)?;
-    let spent_us = receiver.spent_us().zip(before_us);
+    let taken = receiver.take(stop)?;
+    let spent_us = receiver.spent_us().zip(before_us).map(|(after, before)| after.saturating_sub(before));
     let mut tally = Tally::default();
-    if let Some(took) = took {
+    if let Some(Taken { took, .. }) = taken {
         // Whoever waits for it asks now and then.
         tally.user_us = cpu::own_us().saturating_sub(own_us);
         tally.event(ns(took));
@@ -79,19 +107,25 @@ pub fn load(
     }
     let outcome = Outcome {
         tally,
-        elapsed: took.unwrap_or_default(),
+        elapsed: taken.as_ref().map(|taken| taken.took).unwrap_or_default(),
         warm_up: Duration::ZERO,
         was_warm: None,
         connections: 1,
         workers: 1,
         connecting: Duration::ZERO,
-        tls: None,
+        tls: taken.as_ref().and_then(|taken| taken.tls.clone()),
         server_version,
-        server_cpu_us: spent_us.map(|(after, before)| after.saturating_sub(before)),
+        server_cpu_us: spent_us,
         energy_j: None,
         partial: stop.load(Ordering::Relaxed).then(|| "interrupted".to_owned()),
     };
-    Ok(report(targets, load, &outcome, started_unix_ms))
+    let mut report = report(targets, load, &outcome, started_unix_ms);
+    if let Some(taken) = taken {
+        receiver.is_whole()?;
+        let cpu_s_per_gb = |bytes: u64| per_gb(spent_us? as f64, bytes);
+        report.copy = taken.copy.map(|copy| CopyRow { cpu_s_per_gb: cpu_s_per_gb(copy.bytes), ..copy });
+    }
+    Ok(report)
 }
 
 /// A transfer that is watched: a word that lies in what is given must pass in cleartext, or must not be seen, and the receiver has
@@ -100,7 +134,7 @@ pub fn load(
 /// # Errors
 /// It is not as it was to be; packets may not be captured here.
 pub fn proves(
-    receiver: &dyn Receiver,
+    receiver: &dyn Watched,
     word: &Canary,
     is_tls: bool,
     stop: &AtomicBool,

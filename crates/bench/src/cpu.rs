@@ -10,7 +10,16 @@ use nix::unistd::Pid;
 
 /// User and system time of this process.
 pub fn own_us() -> u64 {
-    getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| {
+    us_of(UsageWho::RUSAGE_SELF)
+}
+
+/// User and system time of all children of this process that have ended and were waited for, with what these waited for themselves.
+pub fn ended_children_us() -> u64 {
+    us_of(UsageWho::RUSAGE_CHILDREN)
+}
+
+fn us_of(who: UsageWho) -> u64 {
+    getrusage(who).map_or(0, |usage| {
         let us = |time: nix::sys::time::TimeVal| {
             u64::try_from(time.tv_sec()).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec()).unwrap_or(0)
         };
@@ -98,6 +107,15 @@ pub fn listeners_at(path: &Path) -> Vec<i32> {
 /// # Source
 /// proc(5): /proc/net/tcp has the inode of each listening socket in its tenth column; /proc/PID/fd links to it.
 pub fn listeners_of(port: u16) -> Vec<i32> {
+    holders_of(&listening_sockets(port))
+}
+
+/// Somebody listens on a port of this machine, whoever it is.
+pub fn is_listening(port: u16) -> bool {
+    !listening_sockets(port).is_empty()
+}
+
+fn listening_sockets(port: u16) -> Vec<String> {
     let mut inodes = Vec::new();
     for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
         for row in std::fs::read_to_string(path).unwrap_or_default().lines().skip(1) {
@@ -109,7 +127,7 @@ pub fn listeners_of(port: u16) -> Vec<i32> {
             }
         }
     }
-    holders_of(&inodes)
+    inodes
 }
 
 /// Is it a server of MySQL, MariaDB or Percona, by its command line? One that is started by way of a loader has the loader's name

@@ -181,7 +181,11 @@ impl<'a> Writer<'a> {
                     self.outcome.failed += 1;
                     self.outcome.in_doubt += u64::from(in_doubt);
                     if self.outcome.errors.len() < ERRORS_KEPT_MAX {
-                        self.outcome.errors.push(format!("writer {} on {name}: {error}", self.id));
+                        self.outcome.errors.push(format!(
+                            "writer {} on {name} at {} ms: {error}",
+                            self.id,
+                            unix_ms()
+                        ));
                     }
                     // The number is not used again: whether it was committed is for the audit to see.
                     self.seq += 1;

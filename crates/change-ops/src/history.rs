@@ -2,7 +2,7 @@
 //!
 //! The store is derived. A command that cannot write it says so and is not worse for it.
 
-use change::{Direction, Record};
+use change::journal::outcome;
 use model::{Clock, Phase, Run, SystemClock};
 use report::shape::WatchClientsReport;
 use store::{RunSummary, Store};
@@ -139,29 +139,10 @@ pub fn changes(cluster: &Cluster, limit: u32) -> Result<Vec<ChangeRecord>, OpsEr
         change: journal.plan.change.to_string(),
         begun_unix_ms: journal.records.first().map_or(0, |(at, _)| *at),
         last_unix_ms: journal.records.last().map_or(0, |(at, _)| *at),
-        outcome: outcome(journal),
+        outcome: outcome(&journal.records),
     };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(journals::own(cluster)?.iter().rev().take(limit).map(of).collect())
-}
-
-fn outcome(journal: &ChangeJournal) -> String {
-    match journal.records.last().map(|(_, record)| record) {
-        Some(Record::Closed { direction: Direction::Forward }) => "complete".into(),
-        Some(Record::Closed { direction: Direction::Back }) => "reverted".into(),
-        Some(Record::Abandoned { .. }) => "abandoned".into(),
-        Some(Record::Failed { step, .. }) => format!("not finished: failed at step {step}"),
-        _ => {
-            let step = journal.records.iter().rev().find_map(|(_, record)| match record {
-                Record::Intent { step, .. } | Record::Done { step, .. } => Some(step),
-                _ => None,
-            });
-            step.map_or_else(
-                || "not finished: no step was begun".into(),
-                |step| format!("not finished: last at step {step}"),
-            )
-        }
-    }
 }
 
 /// The newest runs first.

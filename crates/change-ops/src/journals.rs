@@ -66,6 +66,12 @@ impl ChangeJournal {
         self.records.iter().any(|(_, record)| matches!(record, Record::Intent { step, .. } if step == id))
     }
 
+    /// It was done once, forward.
+    pub fn has_done(&self, id: &StepId) -> bool {
+        let is_it = |record: &Record| matches!(record, Record::Done { step, direction: Direction::Forward, .. } if step == id);
+        self.records.iter().any(|(_, record)| is_it(record))
+    }
+
     /// Compares as the changes followed each other.
     pub fn order(&self) -> (u64, &str) {
         (self.plan.sequence, &self.plan.id)

@@ -511,9 +511,10 @@ pub fn go_on(
         // One that is on its way in, or is in, is waited for like any node. On the way back it is not started to be stopped.
         let is_in = |step: &&Step| step.kind == providers::JOIN && chosen.has_begun(&step.id);
         if machine.direction() == Direction::Forward
-            && machine.plan().steps.iter().any(|step| is_in(&step))
+            && let Some(step) = machine.plan().steps.iter().find(is_in)
+            && let is_done = chosen.has_done(&step.id)
             && let Some(joiner) = world.joiner.clone()
-            && !world.in_part_of(&joiner, |world| providers::is_left_to_its_step(world, &joiner))
+            && !world.in_part_of(&joiner, |world| providers::is_left_to_its_step(world, &joiner, is_done))
         {
             world.joiner = None;
         }

@@ -315,6 +315,26 @@ pub fn parse(bytes: &[u8], path: &Path) -> Result<Parsed, JournalError> {
     Ok(parsed)
 }
 
+/// What became of a change, in words: `complete`, `reverted`, `abandoned`, or `not finished` with the step.
+pub fn outcome(records: &[(u64, Record)]) -> String {
+    match records.last().map(|(_, record)| record) {
+        Some(Record::Closed { direction: Direction::Forward }) => "complete".into(),
+        Some(Record::Closed { direction: Direction::Back }) => "reverted".into(),
+        Some(Record::Abandoned { .. }) => "abandoned".into(),
+        Some(Record::Failed { step, .. }) => format!("not finished: failed at step {step}"),
+        _ => {
+            let step = records.iter().rev().find_map(|(_, record)| match record {
+                Record::Intent { step, .. } | Record::Done { step, .. } => Some(step),
+                _ => None,
+            });
+            step.map_or_else(
+                || "not finished: no step was begun".into(),
+                |step| format!("not finished: last at step {step}"),
+            )
+        }
+    }
+}
+
 /// Whether a line that is not understood is whole and continues the chain.
 fn follows(text: &[u8], before: &Parsed) -> bool {
     let line: serde_json::Value = match serde_json::from_slice(text) {

@@ -18,6 +18,7 @@ use options::Format;
 use verbs::Cli;
 
 fn main() -> ExitCode {
+    const { assert!(!::stream::HAS_CLEAR, "copies without TLS are for measurements alone") };
     // Some commands of the lab are other processes of the same program; they take no options of people.
     if let Some(code) = internal::run() {
         return code;

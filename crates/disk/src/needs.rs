@@ -2,7 +2,7 @@
 //! the headers of the redo log, of Aria's tables, of binary and relay logs. Not every page is read, so that an answer comes soon; what was
 //! read is counted, and what could need a key and was not read is listed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use formats::innodb::page::{self, Ciphertext, Page};
 use formats::innodb::redo::{self, Redo};
 use formats::innodb::space::{NotASpace, SpaceHeader, TRX_SYS_PAGE};
-use formats::innodb::{Family, PAGE_BYTES_MAX};
+use formats::innodb::{self, Family, PAGE_BYTES_MAX};
 use formats::{aria, binlog};
 
 use crate::DiskError;
 use crate::kind::Kind;
+use crate::pages::continued::Continued;
 use crate::walk::{self, Found};
 
 /// Of one file: its first ones, and so many more that are spread over the rest.
@@ -111,10 +112,38 @@ pub fn needs(root: &Path) -> Result<Needs, DiskError> {
         logs: vec![],
         unread: vec![],
     };
+    // Further files of the system tablespace are read as the first one says.
+    let (further, found): (Vec<Found>, Vec<Found>) = found.into_iter().partition(is_further);
+    let lengths: BTreeMap<String, u64> = found
+        .iter()
+        .filter(|one| one.kind == Kind::System)
+        .map(|one| (one.path.clone(), one.bytes))
+        .collect();
     for one in found {
         needs.add(one);
     }
+    let is_first = |space: &&SpaceNeed| space.header.space_id == 0;
+    let first = needs.spaces.iter().find(is_first).map(|space| {
+        Continued::of(space.header.clone(), None, lengths.get(&space.path).copied().unwrap_or_default())
+    });
+    for one in further {
+        match &first {
+            None => needs.add(one),
+            Some(first) => match rest_of_space(&one, first) {
+                Ok(space) => needs.spaces.push(space),
+                Err(why) => needs.unread.push((one.path, why)),
+            },
+        }
+    }
     Ok(needs)
+}
+
+/// A file of the system tablespace that does not begin with its header.
+fn is_further(one: &Found) -> bool {
+    let start = || read_at(&walk::open(&one.place).ok()?, 0, innodb::SPACE_START_BYTES).ok();
+    one.kind == Kind::System
+        && one.unread.is_none()
+        && start().is_some_and(|start| innodb::space_of_start(&start).is_none())
 }
 
 impl Needs {
@@ -293,6 +322,26 @@ fn space(one: &Found, family: Option<Family>) -> Result<Option<SpaceNeed>, Strin
     if header.space_id == 0 {
         header = header.with_doublewrite(&read(at(u64::from(TRX_SYS_PAGE)), page_bytes)?);
     }
+    sampled(one, &file, header, &|nth, _| u32::try_from(nth).ok()).map(Some)
+}
+
+/// Of a further file of the system tablespace.
+fn rest_of_space(one: &Found, first: &Continued) -> Result<SpaceNeed, String> {
+    // Where a file begins is told by its own pages.
+    let first = first.clone();
+    let file = walk::open(&one.place).map_err(|why| walk::cannot_read(&why))?;
+    let header = first.header.clone();
+    sampled(one, &file, header, &|nth, page| first.number(nth, page).ok())
+}
+
+/// `number_of`: the number that a page has to have, by its place in the file and itself.
+fn sampled(
+    one: &Found,
+    file: &File,
+    header: SpaceHeader,
+    number_of: &dyn Fn(u64, &[u8]) -> Option<u32>,
+) -> Result<SpaceNeed, String> {
+    let page_bytes = header.page_bytes;
     let mut need = SpaceNeed {
         path: one.path.clone(),
         kind: one.kind,
@@ -305,10 +354,21 @@ fn space(one: &Found, family: Option<Family>) -> Result<Option<SpaceNeed>, Strin
         ciphertexts: vec![],
     };
     for number in sample(one.bytes / page_bytes as u64) {
-        let page = read(at(number), page_bytes)?;
+        let page =
+            read_at(file, number * page_bytes as u64, page_bytes).map_err(|why| walk::cannot_read(&why))?;
         // It became shorter meanwhile.
-        let (Ok(number), true) = (u32::try_from(number), page.len() == page_bytes) else { continue };
+        if page.len() != page_bytes {
+            continue;
+        }
         need.pages_read += 1;
+        if page.iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        let Some(number) = number_of(number, &page) else {
+            need.damaged += 1;
+            need.first_damaged.get_or_insert(u32::try_from(number).unwrap_or(u32::MAX));
+            continue;
+        };
         match page::judge(&need.header, number, &page) {
             Page::Encrypted { key_version } => {
                 need.encrypted += 1;
@@ -329,7 +389,7 @@ fn space(one: &Found, family: Option<Family>) -> Result<Option<SpaceNeed>, Strin
             need.ciphertexts.extend(page::ciphertext(&need.header, number, &page));
         }
     }
-    Ok(Some(need))
+    Ok(need)
 }
 
 /// Numbers of the pages that are read, of so many.

@@ -1,5 +1,6 @@
 //! Reading: first the head of each file, then all of its pages, in pieces that threads take one after the other.
 
+pub mod continued;
 pub mod holes;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use formats::innodb::{Family, PAGE_BYTES_MAX};
 use formats::{aria, binlog, noise};
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
+use continued::Continued;
 use holes::{HOLE_BYTES_MIN, Holes};
 
 use crate::kind::Kind;
@@ -52,6 +54,7 @@ enum Pages {
     },
     /// Of a tablespace whose page 0 is zero.
     Zero,
+    Continued(Continued),
     Copies {
         family: Family,
         bytes: usize,
@@ -68,7 +71,7 @@ enum Pages {
 impl Pages {
     fn bytes(&self) -> usize {
         match self {
-            Self::Space { header, .. } => header.page_bytes,
+            Self::Space { header, .. } | Self::Continued(Continued { header, .. }) => header.page_bytes,
             Self::Zero => PAGE_BYTES_GUESSED,
             Self::Copies { bytes, .. } => *bytes,
             Self::Aria => aria::PAGE_BYTES,
@@ -90,7 +93,7 @@ impl Pages {
     /// Adds units that lie in a hole of the file: what a read would give is zeros, of which each judge says the same.
     fn count_hole(&self, tally: &mut Tally, first: u64, units: u64) {
         // As `count` has it of pages behind the last one that a tablespace can have.
-        let possible = if matches!(self, Self::Space { .. }) {
+        let possible = if matches!(self, Self::Space { .. } | Self::Continued(_)) {
             (u64::from(u32::MAX) + 1).saturating_sub(first).min(units)
         } else {
             units
@@ -118,6 +121,10 @@ impl Pages {
                     .map_or(Page::Unknown(TOO_MANY_PAGES), |number| page::judge(header, number, bytes));
                 let is_copy = u32::try_from(number).is_ok_and(|number| header.is_doublewrite(number));
                 innodb(page, is_copy, *key_id, tally)
+            }
+            Self::Continued(continued) => {
+                let (page, is_copy) = continued.judge(number, bytes);
+                innodb(page, is_copy, continued.key_id, tally)
             }
             Self::Zero => {
                 let is_zero = bytes.iter().all(|byte| *byte == 0);
@@ -170,6 +177,8 @@ struct Head {
     space_id: Option<u32>,
     claim: Option<String>,
     is_unread: bool,
+    /// A file of a tablespace without the header of one.
+    is_headless: bool,
     /// What its name does not tell.
     kind: Option<Kind>,
     /// Pages of it that were waited for.
@@ -225,6 +234,7 @@ impl<'f> Pieces<'f> {
 pub fn read_all(found: Vec<Found>, family: Option<Family>, progress: &Progress) -> Vec<Artefact> {
     let heads = parallel(&found, |one| head(one, family));
     let mut heads: Vec<(Found, Head)> = found.into_iter().zip(heads).collect();
+    continued::join(&mut heads);
     let pieces = Pieces::of(&heads);
     progress.all_bytes.store(pieces.all_bytes(), Ordering::Relaxed);
     let sums: Mutex<BTreeMap<usize, (Tally, bool)>> = Mutex::default();
@@ -563,9 +573,13 @@ fn space_head(found: &Found, family: Option<Family>, head: &mut Head) -> io::Res
             }
             Err(NotASpace::Zero) => {
                 head.pages = Some(Pages::Zero);
+                head.is_headless = true;
                 return Ok(());
             }
-            Err(why) if again == AGAIN_MAX => head.tally = Tally::of_unknown(why.to_string()),
+            Err(why) if again == AGAIN_MAX => {
+                head.tally = Tally::of_unknown(why.to_string());
+                head.is_headless = page::number(&start).is_some_and(|number| number > 0);
+            }
             Err(_) => std::thread::sleep(AGAIN_AFTER),
         }
     }

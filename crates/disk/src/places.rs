@@ -119,9 +119,10 @@ fn of_link(link: &Found, root: &Path, elsewhere: &Elsewhere) -> Option<Found> {
     Some(found)
 }
 
-/// What cannot be told is kept. A file that a server writes through memory has the time of the last writeback.
+/// What cannot be told is kept. A file that a server writes through memory has the time of the last writeback; the first file of the system
+/// tablespace says how its others are to be read.
 fn may_be_newer(one: &Found, since: SystemTime) -> bool {
-    one.kind == Kind::GaleraCache
+    matches!(one.kind, Kind::GaleraCache | Kind::System)
         || std::fs::metadata(&one.place)
             .and_then(|facts| facts.modified())
             .map_or(true, |modified| modified >= since)

@@ -110,6 +110,60 @@ fn every_page_is_counted_and_no_file_is_left_out() {
 }
 
 #[test]
+fn further_files_of_the_system_tablespace_are_read_as_its_first_one_says() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path();
+    let numbered = |mut bytes: Vec<u8>| {
+        for at in [34, 38] {
+            bytes[at..at + 4].fill(0);
+        }
+        bytes
+    };
+    let first = numbered(space(&[3, 17_855, 0]));
+    put(dir, "ibdata1", &first);
+    put(dir, "mysql.ibd", &space(&[15]));
+    let zero = || vec![0; PAGE];
+    // Used from its first page on, and from its third one.
+    put(dir, "ibdata2", &[page(4, 17_855), page(5, 15), zero()].concat());
+    put(dir, "ibdata3", &[zero(), zero(), page(9, 15), page(10, 15)].concat());
+    put(dir, "ibdata4", &[zero(), zero()].concat());
+    // One of its pages is at a wrong place; it claims to be before the first file's end; another kind of file.
+    put(dir, "ibdata5", &[page(13, 15), page(99, 15), page(15, 15)].concat());
+    put(dir, "ibdata6", &page(2, 15));
+    put(dir, "d/t.ibd", &[page(4, 15), page(5, 15)].concat());
+    let seen = looked(dir);
+    for (path, verdict, counts) in [
+        ("ibdata2", Verdict::Mixed, [1, 1, 1, 0]),
+        ("ibdata3", Verdict::Encrypted, [0, 2, 2, 0]),
+        ("ibdata4", Verdict::Empty, [0, 0, 2, 0]),
+        ("ibdata5", Verdict::Unknown, [0, 2, 0, 1]),
+        ("ibdata6", Verdict::Unknown, [0, 0, 0, 1]),
+        ("d/t.ibd", Verdict::Unknown, [0, 0, 0, 1]),
+    ] {
+        let one = of(&seen, path);
+        let tally = &one.tally;
+        let counted = [tally.plain, tally.encrypted, tally.zero, tally.unknown];
+        assert_eq!((one.verdict, counted), (verdict, counts), "{path}: {tally:?}");
+    }
+    assert_eq!(of(&seen, "ibdata2").space_id, Some(0));
+    let seen = needs(dir).unwrap();
+    let of = |path: &str| {
+        let one = seen.spaces.iter().find(|space| space.path == path);
+        one.map(|space| (space.pages_read, space.encrypted, space.damaged, space.first_damaged))
+    };
+    assert_eq!(of("ibdata2"), Some((3, 1, 0, None)));
+    assert_eq!(of("ibdata3"), Some((4, 2, 0, None)));
+    assert_eq!(of("ibdata5"), Some((3, 2, 1, Some(14))));
+    // A copy beside it helps as well; one that is laid out in another way leaves it open which of them it is of.
+    put(dir, "ibdata0", &[&first[..], &zero()].concat());
+    assert_eq!(self::of(&looked(dir), "ibdata3").verdict, Verdict::Encrypted);
+    let mut other = first.clone();
+    other[54..58].copy_from_slice(&0x15_u32.to_be_bytes());
+    put(dir, "ibdata0", &other);
+    assert_eq!(self::of(&looked(dir), "ibdata3").verdict, Verdict::Unknown);
+}
+
+#[test]
 fn a_tablespace_is_found_whatever_it_is_called_and_wherever_a_link_of_a_table_leads() {
     let (home, away) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let dir = home.path();

@@ -14,7 +14,7 @@ use formats::binlog::{self, Binlog};
 use formats::binlog_events::Events;
 use formats::leftover::{self, Content};
 use formats::secrets;
-use nix::sys::statfs::{FsType, PROC_SUPER_MAGIC, SYSFS_MAGIC, statfs};
+use nix::sys::statfs::{CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, PROC_SUPER_MAGIC, SYSFS_MAGIC, statfs};
 use serde::{Deserialize, Serialize};
 
 use crate::remote::frames::FarPath;
@@ -134,7 +134,6 @@ const TOLD_MAX: usize = 1000;
 /// Below its root.
 const DEPTH_MAX: usize = 64;
 const PIECE_BYTES: usize = 1 << 20;
-const CONTROL_GROUPS: [i64; 2] = [0x0027_e0eb, 0x6367_7270]; // Source: linux/magic.h, CGROUP_SUPER_MAGIC and CGROUP2_SUPER_MAGIC.
 /// Packed forms that are not unpacked here, by their first bytes.
 const PACKED: [(&[u8], &str); 3] = [(b"\xfd7zXZ\0", "xz"), (b"BZh", "bzip2"), (b"\x04\x22\x4d\x18", "LZ4")];
 const GZIP: &[u8] = b"\x1f\x8b";
@@ -504,8 +503,7 @@ fn start_of(file: &mut File, bytes_max: usize) -> io::Result<Vec<u8>> {
 
 fn is_of_kernel(dir: &Path) -> Result<bool, String> {
     let kind = statfs(dir).map_err(|errno| errno.to_string())?.filesystem_type();
-    Ok([PROC_SUPER_MAGIC, SYSFS_MAGIC].contains(&kind)
-        || CONTROL_GROUPS.iter().any(|magic| kind == FsType(*magic)))
+    Ok([PROC_SUPER_MAGIC, SYSFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC].contains(&kind))
 }
 
 #[cfg(test)]

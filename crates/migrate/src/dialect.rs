@@ -34,6 +34,34 @@ pub(crate) fn log_end(client: &mut Client) -> Result<Option<Place>, NetError> {
     Ok(file.zip(at).map(|(file, at)| Place::Log { file: file.into_owned(), at }))
 }
 
+/// Whether a MySQL server has written a transaction behind that place, or only what stands at the begin and the end of each file: a server
+/// that is started goes on in a new one.
+///
+/// # Source
+/// MySQL manual, SHOW BINLOG EVENTS. Seen: MySQL 9.7.4.
+pub(crate) fn has_transaction_behind(client: &mut Client, place: (&str, u64)) -> Result<bool, NetError> {
+    const AROUND: [&str; 4] = ["Format_desc", "Previous_gtids", "Rotate", "Stop"];
+    // More than stand around; what there is beside them comes among these.
+    const EVENTS: usize = 8;
+    let rows = client.query("SHOW BINARY LOGS")?;
+    let files = rows.iter().filter_map(|row| row.at(0).map(std::borrow::Cow::into_owned));
+    let mut behind = files.skip_while(|file| file != place.0).peekable();
+    if behind.peek().is_none() {
+        // Purged, or of another log.
+        return Ok(true);
+    }
+    for file in behind {
+        let from = if file == place.0 { format!(" FROM {}", place.1) } else { String::new() };
+        let rows = client
+            .query(&format!("SHOW BINLOG EVENTS IN {}{from} LIMIT {EVENTS}", net::sql_text::text(&file)))?;
+        let mut kinds = (0..rows.len()).map(|row| rows.text(row, "Event_type").unwrap_or_default());
+        if kinds.any(|kind| !AROUND.contains(&kind.as_ref())) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The variable that says whether nobody may write, whatever privileges he has, as far as the server can say so.
 pub(crate) fn read_only(client: &Client) -> &'static str {
     if is_mysql(client) { "super_read_only" } else { "read_only" }
@@ -79,6 +107,36 @@ pub(crate) fn for_mariadb(definition: &str) -> Result<String, String> {
     Ok(out)
 }
 
+/// A line of SHOW CREATE TABLE with `INVISIBLE` where all versions have it then.
+///
+/// # Source
+/// Seen: MariaDB 10.11.19 tells it before DEFAULT, 11.8.9 behind it.
+pub(crate) fn with_invisible_last(line: &str) -> String {
+    const WORD: &str = " INVISIBLE";
+    let mut quoted_by = None;
+    let mut escaped = false;
+    for (at, one) in line.char_indices() {
+        match quoted_by {
+            Some('\'') if escaped => escaped = false,
+            Some('\'') if one == '\\' => escaped = true,
+            Some(by) if by == one => quoted_by = None,
+            None if one == '\'' || one == '`' => quoted_by = Some(one),
+            None => {
+                let (head, tail) = line.split_at(at);
+                let Some(rest) =
+                    tail.strip_prefix(WORD).filter(|rest| !rest.starts_with(char::is_alphanumeric))
+                else {
+                    continue;
+                };
+                let (rest, end) = rest.strip_suffix(',').map_or((rest, ""), |rest| (rest, ","));
+                return format!("{head}{rest}{WORD}{end}");
+            }
+            Some(_) => {}
+        }
+    }
+    line.to_owned()
+}
+
 /// What is in such a comment, as MariaDB says it.
 fn versioned(comment: &str) -> Result<String, String> {
     /// From there on MariaDB passes over it.
@@ -105,6 +163,22 @@ fn versioned(comment: &str) -> Result<String, String> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn an_invisible_column_is_the_same_wherever_a_version_says_so() {
+        for (told, wanted) in [
+            ("  `a` int(11) INVISIBLE DEFAULT 3,", "  `a` int(11) DEFAULT 3 INVISIBLE,"),
+            ("  `a` int(11) DEFAULT 3 INVISIBLE,", "  `a` int(11) DEFAULT 3 INVISIBLE,"),
+            ("  `a` int(11) INVISIBLE", "  `a` int(11) INVISIBLE"),
+            (
+                "  `a INVISIBLE b` int(11) COMMENT 'it''s \\' INVISIBLE x',",
+                "  `a INVISIBLE b` int(11) COMMENT 'it''s \\' INVISIBLE x',",
+            ),
+            ("  `a` int(11) INVISIBLES,", "  `a` int(11) INVISIBLES,"),
+        ] {
+            assert_eq!(with_invisible_last(told), wanted);
+        }
+    }
 
     #[test]
     fn what_mariadb_would_pass_over_is_said_in_its_words_or_named() {

@@ -197,6 +197,25 @@ impl Flow<'_> {
             .map_err(asked(self.to))
     }
 
+    /// A server that was started again follows by itself, and everything: its filter is gone with the restart. It is set again; what came
+    /// meanwhile is said.
+    pub(crate) fn filter_again(&self, follower: &mut Client) -> Result<Option<String>, StepError> {
+        let rows = follower.query("SHOW SLAVE STATUS").map_err(asked(self.to))?;
+        if rows.is_empty()
+            || rows.text(0, "Replicate_Wild_Do_Table").as_deref() == Some(self.filter().as_str())
+        {
+            return Ok(None);
+        }
+        follower.execute("STOP SLAVE").map_err(asked(self.to))?;
+        self.set_filter(follower)?;
+        follower.execute("START SLAVE").map_err(asked(self.to))?;
+        Ok(Some(format!(
+            "the {} had lost its filter of schemas (was it restarted?), which is set again: see whether other schemas there were changed by what \
+             the {} has written since",
+            self.to, self.from
+        )))
+    }
+
     pub(crate) fn is_set_up(&self) -> Result<bool, StepError> {
         let rows = self.follower()?.query("SHOW SLAVE STATUS").map_err(asked(self.to))?;
         Ok(!rows.is_empty())
@@ -419,10 +438,31 @@ impl Flow<'_> {
             return Ok(());
         }
         let (from, to) = (self.from, self.to);
+        if let (Place::Log { .. }, Some(Place::Log { file, at })) = (&written, self.applied(&mut follower)?) {
+            match dialect::has_transaction_behind(leader, (&file, at)) {
+                Ok(false) => return Ok(()),
+                Ok(true) => {}
+                Err(error) => {
+                    return Err(fail(
+                        &format!(
+                            "whether the {from} was written to since it was closed cannot be determined"
+                        ),
+                        format!(
+                            "it is at {written}, the {to} at {file}:{at}, and what is between them is not shown: {}",
+                            error.in_one_line()
+                        ),
+                        &format!(
+                            "look there: SHOW BINLOG EVENTS IN '{file}' FROM {at}, and in later files. If there is no transaction, RESET SLAVE \
+                             ALL on the {to} where that takes writes already; else GRANT REPLICATION SLAVE to the account; then sealion migrate resume"
+                        ),
+                    ));
+                }
+            }
+        }
         Err(fail(
             &format!("the {from} was written to although it is read-only"),
             format!(
-                "it is at {written}, which the {to} has not: an account with SUPER or READ ONLY ADMIN has written"
+                "it is at {written}, which the {to} has not: an account with SUPER or READ ONLY ADMIN has written, or it was started anew"
             ),
             &format!(
                 "end those sessions; what they wrote is on the {from} only. sealion migrate resume, while the {to} is read-only"

@@ -4,6 +4,7 @@
 //! lies in a file on the way: rows go from a consistent snapshot of the source through memory into `LOAD DATA LOCAL` on the target.
 //! Native replication over TLS with verification of the source brings what was written since.
 
+mod code;
 mod compare;
 mod copy;
 mod dialect;

@@ -4,6 +4,7 @@ use model::{Change, Plan, Step, StepId, StepNature, Verb};
 use net::NetError;
 use serde_json::json;
 
+use crate::code::{self, Item, Kind};
 use crate::inspect::{self, Problem, Server};
 use crate::{End, Ends, ReplicationLogin};
 
@@ -22,6 +23,9 @@ pub const END: &str = "migrate-end";
 
 /// In the parameters of [`CLOSE`]: for each end, what a rollback leads to.
 pub const WAS_READ_ONLY: &str = "was_read_only";
+
+/// In the parameters of [`CLOSE`]: the source has events that run.
+pub const WAS_SCHEDULED: &str = "was_scheduled";
 
 /// In the parameters of [`REVERSE`]: `gtid_slave_pos` of the source, from when it followed somebody.
 pub const HAD_FOLLOWED: &str = "had_followed";
@@ -66,12 +70,47 @@ fn step(id: &str, kind: &str, title: String, sql: Vec<String>) -> Step {
     }
 }
 
-fn impact(ends: &Ends, from: &Server, to: &Server, writers: &[String]) -> Vec<String> {
+/// How many of each kind move, by whom they must be carried out, and when events run.
+fn moves(items: &[Item]) -> Vec<String> {
+    let count = |kind: Kind| items.iter().filter(|item| item.kind == kind).count();
+    let kinds = [
+        (count(Kind::View), "view", "views"),
+        (count(Kind::Function) + count(Kind::Procedure), "routine", "routines"),
+        (count(Kind::Trigger), "trigger", "triggers"),
+        (count(Kind::Event), "event", "events"),
+    ];
+    let said: Vec<String> = kinds
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| model::text::counted(count, one, many))
+        .collect();
+    if said.is_empty() {
+        return Vec::new();
+    }
+    let definers: std::collections::BTreeSet<&str> = items.iter().map(|item| item.definer.as_str()).collect();
+    let definers: Vec<&str> = definers.into_iter().collect();
+    let mut all = vec![format!(
+        "{} move too; M5 waits until their definers are accounts of the target: {}",
+        said.join(", "),
+        definers.join(", ")
+    )];
+    if count(Kind::Event) > 0 {
+        all.push(
+            "events run on the source until M5, which sets event_scheduler=OFF there, and on the target from when it is open; put it into the \
+             option file of the source"
+                .into(),
+        );
+    }
+    all
+}
+
+fn impact(ends: &Ends, from: &Server, to: &Server, writers: &[String], items: &[Item]) -> Vec<String> {
     let mut all = vec![
         format!("{} to {}: {}", from.named(), to.named(), ends.schemas.join(", ")),
         told(from, writers),
         "read_only and the filter of replication are set without a restart, and are gone with one: also put read_only=ON into the option \
-         file of whichever server is not to be written to"
+         file of whichever server is not to be written to, and skip-slave-start into those of both until it is finished: without its filter a \
+         replica takes every schema"
             .into(),
     ];
     if !from.is_mariadb() {
@@ -94,6 +133,7 @@ fn impact(ends: &Ends, from: &Server, to: &Server, writers: &[String]) -> Vec<St
     all.push(
         "accounts are not copied: make those of the applications on the target before the cutover".into(),
     );
+    all.extend(moves(items));
     if ends.back.is_none() {
         all.push("applications write to the source until M5; from M5 to M6 to neither".into());
         all.push("there is no way back once the target takes writes (--no-way-back)".into());
@@ -126,6 +166,9 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
     }
     let (from, to) = (Server::of(&mut source)?, Server::of(&mut target)?);
     let tables = inspect::tables(&mut source, &ends.schemas)?;
+    let items = if from.is_mariadb() { code::all(&mut source, &ends.schemas)? } else { Vec::new() };
+    let runs =
+        from.is_on("event_scheduler") && items.iter().any(|item| item.kind == Kind::Event && item.is_enabled);
     let size_mb = tables.iter().map(|table| table.data_bytes).sum::<u64>() / 1_000_000;
     let schemas = ends.schemas.join(", ");
     let login = &ends.replication;
@@ -173,13 +216,20 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
     );
     // Whoever goes back brings back what was.
     let earlier = |server: &Server| !matches!(server.variable("read_only"), "OFF" | "0");
-    close.params = json!({ WAS_READ_ONLY: { "source": earlier(&from), "target": earlier(&to) } });
+    close.params =
+        json!({ WAS_READ_ONLY: { "source": earlier(&from), "target": earlier(&to) }, WAS_SCHEDULED: runs });
+    if runs {
+        close.sql.insert(0, "SET GLOBAL event_scheduler = OFF".into());
+        open.sql.push("CREATE EVENT … ENABLE …".into());
+    }
+    if items.iter().any(|item| item.kind == Kind::Trigger) {
+        copy.sql.push("CREATE TRIGGER …".into());
+    }
     if back.is_none() {
         open.nature.irreversible =
             Some("from then on the target takes writes, and nothing brings them back to the source".into());
     }
-    let mut steps = vec![
-        step(
+    let mut tables_step = step(
             "M1",
             TABLES,
             format!(
@@ -191,7 +241,14 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
                 "CREATE TABLE …".into(),
                 "CHANGE MASTER 'sealion_trial' TO …; START SLAVE 'sealion_trial' IO_THREAD; RESET SLAVE 'sealion_trial' ALL".into(),
             ],
-        ),
+        );
+    if items.iter().any(|item| item.kind != Kind::Trigger) {
+        tables_step
+            .sql
+            .insert(3, "CREATE VIEW, FUNCTION, PROCEDURE …; CREATE EVENT … DISABLE ON SLAVE …".into());
+    }
+    let mut steps = vec![
+        tables_step,
         copy,
         step(
             "M3",
@@ -200,10 +257,7 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
                 "replicate from {}:{} over TLS, with verification of its certificate",
                 login.host, login.port
             ),
-            vec![
-                change_master(login, place),
-                "START SLAVE".into(),
-            ],
+            vec![change_master(login, place), "START SLAVE".into()],
         ),
         compare,
         close,
@@ -245,6 +299,7 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
             format!("\n{} {}", table.quoted(), columns.collect::<Vec<_>>().join(" "))
         })
         .collect();
+    lines.extend(items.iter().map(|item| format!("\n{} {}", item.named(), item.definer)));
     lines.sort();
     state += &lines.concat();
     Ok(Ok(Plan {
@@ -258,16 +313,16 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
         sealion_version: env!("CARGO_PKG_VERSION").into(),
         state_hash: model::hex(&openssl::sha::sha256(state.as_bytes())),
         inventory: std::collections::BTreeMap::new(),
-        impact: impact(ends, &from, &to, &inspect::writers_all_the_same(&mut source)?),
+        impact: impact(ends, &from, &to, &inspect::writers_all_the_same(&mut source)?, &items),
         rights: vec![
             if is_mysql {
                 "source: SELECT, SHOW VIEW, TRIGGER, EVENT, PROCESS, RELOAD, REPLICATION CLIENT, BACKUP_ADMIN, SYSTEM_VARIABLES_ADMIN, \
                  XA_RECOVER_ADMIN"
                     .into()
             } else {
-            "source: SELECT, SHOW VIEW, TRIGGER, EVENT, PROCESS, RELOAD, BINLOG MONITOR, SLAVE MONITOR, READ_ONLY ADMIN; for the way back also REPLICATION SLAVE ADMIN, SUPER".into()
+            "source: SELECT, SHOW VIEW, TRIGGER, EVENT, PROCESS, RELOAD, BINLOG MONITOR, SLAVE MONITOR, READ_ONLY ADMIN, CONNECTION ADMIN; for the way back also REPLICATION SLAVE ADMIN, SUPER".into()
             },
-            "target: ALL on the schemas, REPLICATION SLAVE ADMIN, SLAVE MONITOR, RELOAD, BINLOG ADMIN, READ_ONLY ADMIN, SUPER".into(),
+            "target: ALL on the schemas, REPLICATION SLAVE ADMIN, SLAVE MONITOR, RELOAD, BINLOG ADMIN, READ_ONLY ADMIN, SET USER, SUPER".into(),
         ],
         steps,
     }))

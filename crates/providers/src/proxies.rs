@@ -237,18 +237,48 @@ fn left_drained(world: &mut World<'_>, name: &NodeName) -> Vec<String> {
 pub fn remember(world: &mut World<'_>, name: &NodeName, kept: Vec<Kept>) -> Result<Vec<Kept>, StepError> {
     let mut all = kept;
     for (proxy, carried) in look(world, name)? {
-        for one in carried.map_err(|error| not_asked(name, &error))?.own() {
-            if !all.iter().any(|kept| kept.is(&proxy, &one.name)) {
-                all.push(Kept {
-                    proxy: proxy.clone(),
-                    server: one.name.clone(),
-                    was: one.admin,
-                    took_new: one.takes_new,
-                });
+        add_new(&mut all, &proxy, &carried.map_err(|error| not_asked(name, &error))?);
+    }
+    Ok(all)
+}
+
+/// The same of a node that serves nobody yet: a proxy may well not have it. Where it was not found, or a proxy does not say, that is a note of
+/// the step.
+///
+/// # Errors
+/// The node is not of this world.
+pub fn remember_of_joiner(
+    world: &mut World<'_>,
+    name: &NodeName,
+    kept: Vec<Kept>,
+) -> Result<Vec<Kept>, StepError> {
+    let mut all = kept;
+    for (proxy, carried) in look(world, name)? {
+        match carried {
+            Ok(carried) => add_new(&mut all, &proxy, &carried),
+            Err(error) => {
+                let line = format!(
+                    "whether a proxy sends clients to {name} before it is Synced was not seen: {error}"
+                );
+                world.say(&line);
+                world.notes.push(line);
             }
         }
     }
     Ok(all)
+}
+
+fn add_new(all: &mut Vec<Kept>, proxy: &str, carried: &Carried) {
+    for one in carried.own() {
+        if !all.iter().any(|kept| kept.is(proxy, &one.name)) {
+            all.push(Kept {
+                proxy: proxy.to_owned(),
+                server: one.name.clone(),
+                was: one.admin,
+                took_new: one.takes_new,
+            });
+        }
+    }
 }
 
 fn not_asked(name: &NodeName, error: &ProxyError) -> StepError {
@@ -293,14 +323,18 @@ fn not_in_inventory(name: &NodeName, one: &Kept) -> StepError {
     ))
 }
 
-/// Connections of clients that the proxies hold to this node. Some of them may not have reached it yet.
+/// Connections of clients that the proxies hold to this node. Some of them may not have reached it yet. A proxy that has no server for it holds
+/// none: whether that may be so is asked by whoever takes a node from its clients ([`reasons_against`], [`remember`]).
 ///
 /// # Errors
-/// A proxy does not say.
+/// A proxy cannot be asked.
 pub fn sessions(world: &mut World<'_>, name: &NodeName) -> Result<u64, StepError> {
     let mut count: u64 = 0;
     for (_, carried) in look(world, name)? {
-        let carried = carried.map_err(|error| not_asked(name, &error))?;
+        let carried = match carried {
+            Err(ProxyError::Refused { .. }) => continue,
+            carried => carried.map_err(|error| not_asked(name, &error))?,
+        };
         count = carried.own().fold(count, |count, one| count.saturating_add(one.sessions));
     }
     Ok(count)
@@ -319,14 +353,17 @@ pub fn put_back(world: &mut World<'_>, name: &NodeName, kept: &[Kept]) -> Result
         return Err(not_in_inventory(name, gone));
     }
     for (proxy, carried) in look(world, name)? {
+        // One that a joiner has no server at says nothing of it.
+        if !ours.iter().any(|one| one.proxy == proxy) {
+            continue;
+        }
         let carried = carried.map_err(|error| not_asked(name, &error))?;
         for one in ours.iter().filter(|one| one.proxy == proxy) {
             match carried.all.iter().find(|seen| seen.name == one.server).map(|seen| seen.admin) {
                 Some(AdminState::Drain) => {
                     set(world, name, one, AdminState::Ready)?;
-                    world
-                        .notes
-                        .push(format!("{proxy} {}: ready, drained for the restart, ready again", one.server));
+                    let why = if one.took_new { "for the restart" } else { "until it was Synced" };
+                    world.notes.push(format!("{proxy} {}: ready, drained {why}, ready again", one.server));
                 }
                 Some(AdminState::Ready) => {}
                 Some(AdminState::Maint) => {
@@ -387,6 +424,23 @@ pub fn wait_up(world: &mut World<'_>, name: &NodeName, kept: &[Kept]) -> Result<
         }
         sleep(world, POLL_MS);
     }
+}
+
+/// Whether the health check of one of these passes.
+///
+/// # Errors
+/// A proxy does not say.
+pub fn is_seen_up(world: &mut World<'_>, name: &NodeName, kept: &[Kept]) -> Result<bool, StepError> {
+    for (proxy, carried) in look(world, name)? {
+        if !kept.iter().any(|one| one.proxy == proxy) {
+            continue;
+        }
+        let carried = carried.map_err(|error| not_asked(name, &error))?;
+        if carried.own().any(|one| one.is_up) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Servers of the node whose health check passes, or that have none.

@@ -96,5 +96,10 @@ pub const WATCH_CLIENTS_SCHEMA: &str = include_str!("../../../docs/schema/watch-
 /// The same of `sealion watch --format json`, and of a cluster's page of `sealion web`.
 pub const WATCH_SCHEMA: &str = include_str!("../../../docs/schema/watch-1.json");
 
+/// The same of the page of a server, of the certificates and of the findings of all clusters.
+pub const WATCH_SERVER_SCHEMA: &str = include_str!("../../../docs/schema/watch-server-1.json");
+pub const WATCH_CERTIFICATES_SCHEMA: &str = include_str!("../../../docs/schema/watch-certificates-1.json");
+pub const WATCH_FINDINGS_SCHEMA: &str = include_str!("../../../docs/schema/watch-findings-1.json");
+
 /// The same of the first page of `sealion web`.
 pub const FLEET_SCHEMA: &str = include_str!("../../../docs/schema/fleet-1.json");

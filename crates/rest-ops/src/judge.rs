@@ -1,14 +1,18 @@
 //! From what was seen to what is wrong. No I/O: everything comes as an argument, and "cannot tell" is one of the answers.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use disk::{Family, Needs};
 use report::shape::{DiagnoseKeyRow, DiagnoseProblemRow};
 
 use crate::attempt::{self, Algorithm, Fit, SYSTEM_KEY};
-use crate::groups::{self, EXAMPLES_MAX, Group, opened_by, paths_opened_by};
+use crate::groups::{self, Group};
 use crate::log::{LogKind, LogSign};
 use crate::material::{Keys, NoKeys};
+
+mod remedy;
+
+use remedy::{Remedy, some_of};
 
 /// How a file lies there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,112 +113,6 @@ const FORBIDDEN: &[&str] = &[
     "switching encryption options off (innodb_encrypt_log, innodb_encrypt_tables, the plugin or component): the files stay encrypted",
 ];
 
-fn some_of(files: &[String]) -> String {
-    let named = files.iter().take(EXAMPLES_MAX).cloned().collect::<Vec<_>>().join(", ");
-    match files.len().saturating_sub(EXAMPLES_MAX) {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
-}
-
-/// What helps: the copy of the escrow that opens all that can be tried; where nothing can be, the only one that has the needed ids.
-struct Remedy<'a> {
-    node: Option<&'a str>,
-    copy: Option<&'a str>,
-    /// Its keys were seen to open something.
-    is_tried: bool,
-    has_encrypted: bool,
-    key_file: Option<&'a Path>,
-    has_copies: bool,
-    /// Where no copy opens all: those that open some, with which.
-    parts: Vec<(&'a str, Vec<String>)>,
-    files_tried: u64,
-}
-
-impl<'a> Remedy<'a> {
-    fn of(seen: &'a Seen<'_>, has_encrypted: bool) -> Self {
-        let tried: Vec<_> =
-            seen.copies.iter().map(|copy| (copy.name.as_str(), opened_by(seen.needs, &copy.keys))).collect();
-        let fitting = tried.iter().rfind(|(_, tried)| tried.fits()).map(|(name, _)| *name);
-        let only = match tried.as_slice() {
-            [(name, tried)] if tried.is_untold() => Some(*name),
-            _ => None,
-        };
-        let opens = |copy: &'a CopyLook| (copy.name.as_str(), paths_opened_by(seen.needs, &copy.keys));
-        let parts = seen.copies.iter().filter(|_| fitting.is_none()).map(opens);
-        Self {
-            parts: parts.filter(|(_, files)| !files.is_empty()).collect(),
-            files_tried: tried.iter().map(|(_, tried)| tried.tried).max().unwrap_or(0),
-            node: seen.node,
-            copy: fitting.or(only),
-            is_tried: fitting.is_some(),
-            has_encrypted,
-            key_file: seen.key_file.as_ref().map(|file| file.path.as_path()),
-            has_copies: !seen.copies.is_empty(),
-        }
-    }
-
-    fn lost(&self) -> String {
-        match self.copy {
-            _ if !self.has_encrypted => "nothing of the data files is lost: none that was read is encrypted".into(),
-            Some(copy) if self.is_tried => format!(
-                "nothing is lost: the keys in the copy {copy} of the escrow open these files; the files themselves are whole as far as was read"
-            ),
-            Some(copy) => format!(
-                "nothing of the files is lost; whether the keys in the copy {copy} are theirs cannot be tried on them, and it is the only one in the escrow"
-            ),
-            None if !self.parts.is_empty() => format!(
-                "nothing of the files is lost; {}; rows of files that none opens are lost if no copy of their keys exists",
-                self.parts_in_words()
-            ),
-            None => "nothing of the files is lost; their rows cannot be read until the right keys are found, and are lost if no copy of these exists".into(),
-        }
-    }
-
-    fn parts_in_words(&self) -> String {
-        let words = |(name, files): &(&str, Vec<String>)| {
-            format!(
-                "the copy {name} opens {} of {} files ({})",
-                files.len(),
-                self.files_tried,
-                some_of(files)
-            )
-        };
-        self.parts.iter().map(words).collect::<Vec<_>>().join(", ")
-    }
-
-    fn next(&self) -> String {
-        match (self.copy, self.node) {
-            (Some(copy), Some(node)) => format!("sealion keys restore {node} --entry {copy}"),
-            (Some(copy), None) => {
-                format!("sealion keys restore NODE --entry {copy}, with the node's name in the inventory")
-            }
-            (None, _) if !self.parts.is_empty() => {
-                let first = self.parts.first().map_or("", |(name, _)| name);
-                format!(
-                    "no copy in the escrow opens all of these files; {}. Keep each of them: start a server on a copy of the data directory with the \
-                     keys of one ({first}), dump the tables that it opens, and so on",
-                    self.parts_in_words()
-                )
-            }
-            (None, _) => {
-                let place = self.key_file.map_or("the key file".into(), |path| path.display().to_string());
-                let seen = match (self.has_copies, self.has_encrypted) {
-                    (false, _) => "",
-                    (true, true) => "no copy in the escrow is known to open these files; ",
-                    (true, false) => {
-                        "the escrow has several copies, and nothing tells which is right (sealion keys list); "
-                    }
-                };
-                format!(
-                    "{seen}look for {place} in backups of this machine and on the other servers of the cluster, and try what you find: sealion \
-                     diagnose --datadir DIR --key-file FOUND"
-                )
-            }
-        }
-    }
-}
-
 /// What is wrong, as far as keys are the cause.
 pub fn judge(seen: &Seen<'_>) -> Diagnosis {
     let is_mysql = seen.needs.family == Some(Family::MySql);
@@ -261,6 +159,7 @@ pub fn judge(seen: &Seen<'_>) -> Diagnosis {
     }
     if found.problems.is_empty() && !groups.is_empty() && opened.is_some() {
         of_plugin(seen, is_mysql, &mut found, &mut notes);
+        of_escrow(seen, &mut found);
     }
     let problems = found.problems;
     let verdict = match (problems.is_empty(), unknown.is_empty()) {
@@ -269,7 +168,11 @@ pub fn judge(seen: &Seen<'_>) -> Diagnosis {
         (true, false) => Verdict::Unknown,
     };
     // Where nothing is encrypted, nothing of it destroys what keys would bring back.
-    let is_fine = verdict == Verdict::NoKeyProblem || (groups.is_empty() && seen.needs.unread.is_empty());
+    // Nothing is wrong with keys of which there is only no copy.
+    let is_only_unsealed = !problems.is_empty() && problems.iter().all(|one| one.kind == NOT_IN_ESCROW);
+    let is_fine = verdict == Verdict::NoKeyProblem
+        || is_only_unsealed
+        || (groups.is_empty() && seen.needs.unread.is_empty());
     let forbidden = FORBIDDEN.iter().filter(|_| !is_fine).map(|text| (*text).to_owned()).collect();
     Diagnosis { verdict, problems, keys, forbidden, notes, unknown }
 }
@@ -516,6 +419,33 @@ fn of_demands(seen: &Seen<'_>, is_mysql: bool, found: &mut Found<'_>) {
         "a server without a plugin of its keys encrypts nothing, and opens nothing",
         lost,
         next,
+    );
+}
+
+const NOT_IN_ESCROW: &str = "not_in_escrow";
+
+/// The key file opens all that was tried, and no copy in the escrow does.
+fn of_escrow(seen: &Seen<'_>, found: &mut Found<'_>) {
+    if found.remedy.copy.is_some() || found.remedy.files_tried == 0 {
+        return;
+    }
+    let shown = |file: &Option<FileLook>| {
+        file.as_ref().map_or_else(String::new, |file| file.path.display().to_string())
+    };
+    let key_file = shown(&seen.key_file);
+    found.add_with(
+        NOT_IN_ESCROW,
+        format!("the keys in {key_file} are not in the escrow: no copy there opens the files that they open"),
+        "the key file was replaced behind sealion's back, or its copy was removed",
+        format!("nothing is lost while {key_file} is there; with it all that is encrypted would be"),
+        format!(
+            "copy it{} to a safe place now; then sealion undo, where a change is under way, or disable and enable: that gives the data keys of \
+             which the escrow has a copy before any server has them",
+            match shown(&seen.pass_file) {
+                pass if pass.is_empty() => String::new(),
+                pass => format!(" and {pass}"),
+            }
+        ),
     );
 }
 

@@ -63,6 +63,12 @@ impl NodeError {
         text.strip_prefix(node.as_str())
             .map_or(text.clone(), |rest| rest.trim_start_matches([':', ' ']).to_owned())
     }
+    /// The reason alone, where its text is one of several lines.
+    pub fn reason(&self) -> String {
+        let text = self.unnamed();
+        let why = text.lines().find_map(|line| line.trim_start().strip_prefix("why:"));
+        why.or_else(|| text.lines().next()).unwrap_or("").trim().to_owned()
+    }
     /// Its text up to the first line feed, for lists of nodes.
     pub fn first_line(&self) -> String {
         self.to_string().lines().next().unwrap_or("").to_owned()

@@ -166,10 +166,16 @@ pub const RIGHTS: &[Rights] = &[
         Use::MigrateTo,
         &[
             "ALTER",
+            "ALTER ROUTINE",
+            // Of events, which are another thing for who follows the target.
+            "BINLOG ADMIN",
             "BINLOG MONITOR",
             "CREATE",
+            "CREATE ROUTINE",
+            "CREATE VIEW",
             "DELETE",
             "DROP",
+            "EVENT",
             "INDEX",
             "INSERT",
             "PROCESS",
@@ -179,8 +185,12 @@ pub const RIGHTS: &[Rights] = &[
             "REPLICA MONITOR",
             "REPLICATION SLAVE ADMIN",
             "SELECT",
+            // Views, routines, triggers and events are by those who they were by.
+            "SET USER",
+            "SHOW VIEW",
             // The password of replication is kept out of the target's own logs by it.
             "SUPER",
+            "TRIGGER",
         ],
         &[],
     ),

@@ -154,5 +154,5 @@ pub fn verify(path: &Path, owner: &Identity) -> Result<(Header, u64), ShareError
 pub(crate) fn write_again(mut whole: Whole, mut chunks: File, header: &Header) -> Result<(), ShareError> {
     whole.write_all(header.bytes()).map_err(lost)?;
     io::copy(&mut chunks, whole.file().map_err(lost)?).map_err(lost)?;
-    whole.finish()
+    whole.replace()
 }

@@ -1,28 +1,29 @@
 //! The owner looks at the logs of the proxies, and at whether one has forgotten what it was told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::client::{self, Failure};
 use crate::files;
 use crate::grant::{GrantId, Policy, ProxyUrl};
 use crate::keys::Identity;
-use crate::proxy::log::{DONE, LogHead, LogLine};
+use crate::proxy::log::{DONE, GRANT, LogHead, LogLine, PAGE_LINES_MAX};
 use crate::proxy::protocol::{Reason, StateAnswer, Wish};
-use crate::{ShareError, now_unix_s, shown_time};
+use crate::{ShareError, now_unix_s, owner, shown_time};
 
 const HEADS: &str = "logs";
 const REVOKED: &str = "revoked";
 /// JSON of a number and a hash.
 const HEAD_BYTES_MAX: u64 = 1024;
-/// A proxy that never comes to an end is none.
-const LINES_MAX: i64 = 50_000_000;
+/// A proxy that never comes to an end is none: neither by its lines, which are kept in memory, nor by the time that it takes for them.
+const LINES_MAX: i64 = 1_000_000;
+const LOG_MAX: Duration = Duration::from_secs(900);
 const BUSY_WAIT: Duration = Duration::from_secs(1);
 const BUSY_TRIES_MAX: u32 = 60;
 
 /// What was found of a proxy's log.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Followed {
     pub lines: i64,
     /// Behind what was seen last time.
@@ -31,18 +32,31 @@ pub struct Followed {
     pub faults: Vec<String>,
     /// Opens of each grant by the log.
     opens: BTreeMap<GrantId, u32>,
+    /// Grants of which it says that they came, and that they were revoked.
+    came: BTreeSet<GrantId>,
+    ended: BTreeSet<GrantId>,
 }
 
 impl Followed {
-    /// The log says so many opens; the proxy counts `state.opens` of them.
-    pub fn count(&mut self, id: GrantId, state: &StateAnswer) {
+    /// What the owner knows by itself: that it took this grant, and that it has confirmed a revocation.
+    pub fn has_lines_of(&mut self, id: GrantId, has_taken: bool, state: &StateAnswer) {
+        for (is_known, lines, what) in [
+            (has_taken, &self.came, "which it has taken"),
+            (state.is_revoked, &self.ended, "which was revoked"),
+        ] {
+            if is_known && !lines.contains(&id) {
+                self.faults.push(format!("its log has no line of grant {}, {what}", id.hex()));
+            }
+        }
+    }
+
+    /// The log says so many opens; the proxy counted so many before it was read, and behind that: a reader may open meanwhile.
+    pub fn count(&mut self, id: GrantId, before: u32, after: u32) {
         let logged = self.opens.get(&id).copied().unwrap_or(0);
-        if logged != state.opens {
-            self.faults.push(format!(
-                "it counts {} opens of grant {}, and its log has {logged}",
-                state.opens,
-                id.hex()
-            ));
+        if !(before..=after).contains(&logged) {
+            let counted = if before == after { after.to_string() } else { format!("{before} to {after}") };
+            self.faults
+                .push(format!("it counts {counted} opens of grant {}, and its log has {logged}", id.hex()));
         }
     }
 }
@@ -60,9 +74,18 @@ pub fn follow(
     let path = dir.join(HEADS).join(format!("{}.json", url.certificate.hex()));
     let known = known(&path)?;
     let mut head = LogHead::START;
-    let mut seen = Followed { lines: 0, new_lines: 0, faults: Vec::new(), opens: BTreeMap::new() };
+    let mut seen = Followed::default();
+    let began = Instant::now();
     'log: loop {
-        let page = match patiently(|| client::audit(url, head.number, owner)) {
+        if began.elapsed() > LOG_MAX || head.number >= LINES_MAX {
+            let why = format!(
+                "its log did not end within {} minutes, or {LINES_MAX} lines ({} were read)",
+                LOG_MAX.as_secs() / 60,
+                head.number
+            );
+            return Ok(Err(Failure::Misbehaved(why)));
+        }
+        let page = match patiently(began, || client::audit(url, head.number, owner)) {
             Ok(page) => page,
             Err(failure) => return Ok(Err(failure)),
         };
@@ -74,19 +97,29 @@ pub fn follow(
             break;
         }
         for line in &page.lines {
-            let Some(next) = head.follow(line).filter(|next| next.number <= LINES_MAX) else {
+            let Some(next) = head.follow(line) else {
                 let why = format!("line {} of its log does not follow from the one before", head.number + 1);
                 seen.faults.push(why);
                 break 'log;
             };
             head = next;
-            if line.wish == Wish::Open.name() && line.answer == DONE {
-                *seen.opens.entry(line.grant).or_default() += 1;
+            match line.wish.as_str() {
+                _ if line.answer != DONE => {}
+                GRANT => drop(seen.came.insert(line.grant)),
+                wish if wish == Wish::Open.name() => *seen.opens.entry(line.grant).or_default() += 1,
+                wish if wish == Wish::Revoke.name() => drop(seen.ended.insert(line.grant)),
+                _ => {}
             }
             if head.number == known.number && head.hash != known.hash {
                 seen.faults.push(format!("line {} of its log is another than it was", head.number));
             }
             tell(line);
+        }
+        // A whole page, or the end: in single lines a log of any length would take for ever.
+        if page.lines.len() < PAGE_LINES_MAX && head.number < page.last {
+            return Ok(Err(Failure::Misbehaved(
+                "it gives its log in smaller pieces than were asked for".into(),
+            )));
         }
     }
     (seen.lines, seen.new_lines) = (head.number, (head.number - known.number).max(0));
@@ -102,11 +135,12 @@ pub fn follow(
     Ok(Ok(seen))
 }
 
-fn patiently<T>(mut ask: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+fn patiently<T>(began: Instant, mut ask: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
     let mut tries = 0;
     loop {
+        let may_wait = tries < BUSY_TRIES_MAX && began.elapsed() < LOG_MAX;
         match ask() {
-            Err(Failure::Refused(refusal)) if refusal.reason == Reason::Busy && tries < BUSY_TRIES_MAX => {
+            Err(Failure::Refused(refusal)) if refusal.reason == Reason::Busy && may_wait => {
                 tries += 1;
                 std::thread::sleep(BUSY_WAIT);
             }
@@ -159,12 +193,59 @@ pub fn revoked_unix_s(dir: &Path, id: &GrantId) -> Result<Option<i64>, ShareErro
     Ok(Some(at.unwrap_or(0)))
 }
 
-/// Why a proxy's word about a grant cannot be; `None` if it can.
-pub fn forgotten(revoked_unix_s: Option<i64>, policy: &Policy, state: &StateAnswer) -> Option<String> {
-    let at = revoked_unix_s.filter(|_| !state.is_revoked)?;
-    Some(format!(
+/// What speaks against a proxy's word about a grant, a sentence each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Doubt {
+    /// It is not as the owner has noted it.
+    Contradicted(String),
+    /// It may be so; what would tell is not noted beside these keys.
+    NotKnown(String),
+}
+
+impl Doubt {
+    #[must_use]
+    pub fn why(&self) -> &str {
+        match self {
+            Self::Contradicted(why) | Self::NotKnown(why) => why,
+        }
+    }
+}
+
+/// What speaks against a proxy's word about a grant. `state`: `None` where it says that it has no such grant.
+///
+/// # Errors
+/// A note of the owner cannot be read.
+pub fn forgotten(
+    dir: &Path,
+    url: &ProxyUrl,
+    policy: &Policy,
+    state: Option<&StateAnswer>,
+) -> Result<Option<Doubt>, ShareError> {
+    if state.is_none_or(|state| state.was_never_held) {
+        let Some(has_taken) = owner::has_taken(dir, &policy.id, url)? else {
+            // Nothing speaks against it but that it was granted.
+            let revoked = state.is_some_and(|state| state.is_revoked);
+            return Ok(revoked.then(|| {
+                Doubt::NotKnown(format!(
+                    "it does not know grant {}, and whether it had taken it is not noted beside these keys: if its database is of an older backup, it \
+                     gives its share again when a newer one comes back",
+                    policy.id.hex()
+                ))
+            }));
+        };
+        return Ok(has_taken.then(|| {
+            Doubt::Contradicted(format!(
+                "it has forgotten grant {}, which it had taken: its database was brought back from an older backup, and gives its share again when a \
+                 newer one comes back",
+                policy.id.hex()
+            ))
+        }));
+    }
+    let revoked = revoked_unix_s(dir, &policy.id)?.filter(|_| state.is_some_and(|state| !state.is_revoked));
+    let Some(at) = revoked else { return Ok(None) };
+    Ok(Some(Doubt::Contradicted(format!(
         "it holds grant {}, which was revoked on {}: it was brought back from an older backup, or was not reached then",
         policy.id.hex(),
         shown_time(at)
-    ))
+    ))))
 }

@@ -1,7 +1,7 @@
 //! Asks a proxy: one request over one connection of TLS 1.3, to the one certificate that the owner has written down.
 
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
 use openssl::ssl::{SslConnector, SslMethod, SslStream, SslVerifyMode, SslVersion};
@@ -18,8 +18,10 @@ use crate::proxy::protocol::{
 };
 
 const CONNECT_MAX: Duration = Duration::from_secs(5);
-/// Of one request, from its first byte to the last of the answer.
+/// Of one request, from the connection to the last byte of the answer: whoever sends a byte now and then has no more time.
 const REQUEST_MAX: Duration = Duration::from_secs(20);
+/// Of one name.
+const ADDRESSES_MAX: usize = 3;
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 
 /// Why a proxy did not do it.
@@ -49,6 +51,29 @@ pub fn put(url: &ProxyUrl, grant: &SignedGrant, share: &[u8]) -> Result<(), Fail
 
 pub fn open(url: &ProxyUrl, grant: GrantId, reader: &Identity) -> Result<OpenAnswer, Failure> {
     wish(url, Wish::Open, grant, reader)
+}
+
+/// Of a standing grant: one fragment for each capsule.
+pub fn reencrypt(
+    url: &ProxyUrl,
+    grant: GrantId,
+    reader: &Identity,
+    capsules: &[Vec<u8>],
+) -> Result<OpenAnswer, Failure> {
+    let ChallengeAnswer { challenge } = ask(url, "GET", "/v1/challenge", None::<&()>)?;
+    let blobs = capsules.iter().cloned().map(Blob).collect();
+    let signed = SignedWish::over(blobs, Wish::Open, grant, (challenge, &url.certificate), reader)
+        .map_err(|error| Failure::Unreachable(error.to_string()))?;
+    let answer: OpenAnswer = ask(url, "POST", "/v1/open", Some(&signed))?;
+    if answer.fragments.len() == capsules.len() {
+        Ok(answer)
+    } else {
+        Err(Failure::Misbehaved(format!(
+            "it gave {} fragments for {} archives",
+            answer.fragments.len(),
+            capsules.len()
+        )))
+    }
 }
 
 pub fn revoke(url: &ProxyUrl, grant: GrantId, owner: &Identity) -> Result<StateAnswer, Failure> {
@@ -86,17 +111,11 @@ fn ask<T: DeserializeOwned>(
     body: Option<&impl Serialize>,
 ) -> Result<T, Failure> {
     let ends = Instant::now() + REQUEST_MAX;
-    let lost = |error: io::Error| match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            Failure::Unreachable(format!("no answer within {} s", REQUEST_MAX.as_secs()))
-        }
-        _ => Failure::Unreachable(error.to_string()),
-    };
     let body = match body {
         Some(body) => serde_json::to_vec(body).map_err(|error| Failure::Misbehaved(error.to_string()))?,
         None => Vec::new(),
     };
-    let mut stream = connect(url)?;
+    let mut stream = connect(url, ends)?;
     let place = if url.host.contains(':') {
         format!("[{}]:{}", url.host, url.port)
     } else {
@@ -109,19 +128,14 @@ fn ask<T: DeserializeOwned>(
     )
     .into_bytes();
     request.extend(body);
-    stream.write_all(&request).and_then(|()| stream.flush()).map_err(lost)?;
+    stream.write_all(&request).and_then(|()| stream.flush()).map_err(|error| lost(&error))?;
     let mut answer = Vec::new();
     let mut block = [0; 4096];
     loop {
-        let left = ends.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(lost(io::ErrorKind::TimedOut.into()));
-        }
-        stream.get_ref().set_read_timeout(Some(left)).map_err(lost)?;
         let count = match stream.read(&mut block) {
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(lost(error)),
+            Err(error) => return Err(lost(&error)),
         };
         answer.extend_from_slice(block.get(..count).unwrap_or_default());
         if answer.len() > HEAD_BYTES_MAX + BODY_BYTES_MAX {
@@ -167,10 +181,63 @@ fn read_answer(bytes: &[u8]) -> Result<Option<(u16, &[u8])>, String> {
     Ok(body.get(..length).map(|body| (status, body)))
 }
 
-fn connect(url: &ProxyUrl) -> Result<SslStream<TcpStream>, Failure> {
+fn lost(error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            Failure::Unreachable(format!("no answer within {} s", REQUEST_MAX.as_secs()))
+        }
+        _ => Failure::Unreachable(error.to_string()),
+    }
+}
+
+/// Words of OpenSSL's reasons.
+const NOT_ITS: &[&str] = &["certificate verify failed"];
+const NO_TLS: &[&str] = &["version", "unsupported protocol", "packet length", "http request", "record"];
+
+fn says(error: &openssl::ssl::Error, words: &[&str]) -> bool {
+    let reasons = error.ssl_error().into_iter().flat_map(openssl::error::ErrorStack::errors);
+    reasons
+        .filter_map(openssl::error::Error::reason)
+        .any(|reason| words.iter().any(|word| reason.contains(word)))
+}
+
+/// A connection until a moment: what the library reads and writes for one call of ours may be any number of pieces.
+#[derive(Debug)]
+struct Until {
+    tcp: TcpStream,
+    ends: Instant,
+}
+
+impl Until {
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.ends.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+    }
+}
+
+impl Read for Until {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.tcp.set_read_timeout(Some(self.left()?))?;
+        self.tcp.read(into)
+    }
+}
+
+impl Write for Until {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.tcp.set_write_timeout(Some(self.left()?))?;
+        self.tcp.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.tcp.flush()
+    }
+}
+
+fn connect(url: &ProxyUrl, ends: Instant) -> Result<SslStream<Until>, Failure> {
     let away = |error: io::Error| Failure::Unreachable(error.to_string());
     let mut last = Failure::Unreachable("the name has no address".into());
-    let addresses = (url.host.as_str(), url.port).to_socket_addrs().map_err(away)?;
+    let addresses: Vec<SocketAddr> =
+        (url.host.as_str(), url.port).to_socket_addrs().map_err(away)?.take(ADDRESSES_MAX).collect();
     let mut found = None;
     for address in addresses {
         match TcpStream::connect_timeout(&address, CONNECT_MAX) {
@@ -182,8 +249,6 @@ fn connect(url: &ProxyUrl) -> Result<SslStream<TcpStream>, Failure> {
         }
     }
     let Some(tcp) = found else { return Err(last) };
-    tcp.set_read_timeout(Some(REQUEST_MAX)).map_err(away)?;
-    tcp.set_write_timeout(Some(REQUEST_MAX)).map_err(away)?;
     let setup = |error: openssl::error::ErrorStack| Failure::Unreachable(error.to_string());
     let mut builder = SslConnector::builder(SslMethod::tls_client()).map_err(setup)?;
     builder.set_min_proto_version(Some(SslVersion::TLS1_3)).map_err(setup)?;
@@ -197,21 +262,69 @@ fn connect(url: &ProxyUrl) -> Result<SslStream<TcpStream>, Failure> {
                 .is_some_and(|der| crypto::sha256(&[&der]) == wanted)
     });
     let config = builder.build().configure().map_err(setup)?;
-    config.verify_hostname(false).use_server_name_indication(false).connect(&url.host, tcp).map_err(|error| {
-        match error {
-            openssl::ssl::HandshakeError::Failure(mid) if mid.error().io_error().is_none() => {
-                Failure::Misbehaved(
-                    "its certificate is not the one whose SHA-256 was given, or it speaks no TLS 1.3".into(),
-                )
+    config
+        .verify_hostname(false)
+        .use_server_name_indication(false)
+        .connect(&url.host, Until { tcp, ends })
+        .map_err(|error| {
+            let io_kind = match &error {
+                openssl::ssl::HandshakeError::Failure(mid)
+                | openssl::ssl::HandshakeError::WouldBlock(mid) => {
+                    mid.error().io_error().map(io::Error::kind)
+                }
+                openssl::ssl::HandshakeError::SetupFailure(_) => None,
+            };
+            match error {
+                _ if matches!(io_kind, Some(io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)) => {
+                    lost(&io::ErrorKind::TimedOut.into())
+                }
+                openssl::ssl::HandshakeError::Failure(mid) if says(mid.error(), NOT_ITS) => {
+                    Failure::Misbehaved("its certificate is not the one whose SHA-256 was given".into())
+                }
+                openssl::ssl::HandshakeError::Failure(mid) if says(mid.error(), NO_TLS) => {
+                    Failure::Misbehaved("it speaks no TLS 1.3".into())
+                }
+                openssl::ssl::HandshakeError::Failure(mid) if mid.error().io_error().is_none() => {
+                    Failure::Unreachable(
+                        "it closes the connection: it is on its way down, or has too many of them".into(),
+                    )
+                }
+                other => Failure::Unreachable(format!("no TLS handshake: {other}")),
             }
-            other => Failure::Unreachable(format!("no TLS handshake: {other}")),
-        }
-    })
+        })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::read_answer;
+    use std::io::{ErrorKind, Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::time::{Duration, Instant};
+
+    use super::{Until, read_answer};
+
+    #[test]
+    fn whoever_sends_a_byte_now_and_then_has_no_more_time_for_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("it has one");
+        let trickles = std::thread::spawn(move || {
+            let (mut tcp, _) = listener.accept().expect("it comes");
+            while tcp.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let tcp = TcpStream::connect(address).expect("it listens");
+        let mut until = Until { tcp, ends: Instant::now() + Duration::from_millis(100) };
+        let error = loop {
+            match until.read(&mut [0; 16]) {
+                Ok(count) => assert!(count > 0, "it sends on"),
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock), "{error}");
+        assert_eq!(until.write(b"x").expect_err("the time is over").kind(), ErrorKind::TimedOut);
+        drop(until);
+        trickles.join().expect("it ends");
+    }
 
     #[test]
     fn answers_are_read_whole_or_not_at_all() {

@@ -44,7 +44,7 @@ impl DataKey {
         random().map(|bytes| Self(Zeroizing::new(bytes)))
     }
 
-    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+    pub fn of(bytes: &[u8]) -> Option<Self> {
         let mut key = Zeroizing::new([0; KEY_BYTES]);
         if bytes.len() != key.len() {
             return None;
@@ -53,7 +53,7 @@ impl DataKey {
         Some(Self(key))
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         &self.0[..]
     }
 

@@ -1,12 +1,14 @@
 //! Files with the right mode, written whole or not at all.
 
+use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
 
 use crate::ShareError;
 
@@ -50,14 +52,14 @@ pub fn make_private_dir(dir: &Path) -> Result<(), ShareError> {
     }
 }
 
+/// A small file that is not there yet: whole, or not there at all.
 pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), ShareError> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(path)
-        .map_err(cannot("make", path))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(cannot("write", path))
+    let mut whole = Whole::new(path)?;
+    let written = whole
+        .write_all(bytes)
+        .and_then(|()| whole.file()?.set_permissions(std::fs::Permissions::from_mode(mode)));
+    written.map_err(cannot("write", path))?;
+    whole.finish()
 }
 
 pub fn read_small(path: &Path, bytes_max: u64) -> Result<Vec<u8>, ShareError> {
@@ -83,12 +85,11 @@ pub fn read_small_if_there(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>
     }
 }
 
-/// A small file of our own, which is the old one or the new one whenever we are killed; what a kill has left beside it goes.
+/// A small file of our own, which is the old one or the new one whenever we are killed.
 pub fn replace_small(path: &Path, bytes: &[u8]) -> Result<(), ShareError> {
-    let _ = std::fs::remove_file(Whole::part_of(path));
-    let mut whole = Whole::instead_of(path)?;
+    let mut whole = Whole::replacing(path)?;
     whole.write_all(bytes).map_err(cannot("write", path))?;
-    whole.finish()
+    whole.replace()
 }
 
 /// Secrets that others may read are none.
@@ -107,10 +108,13 @@ pub fn is_private(path: &Path) -> Result<(), ShareError> {
 /// A file that has its name only when it is whole; what is dropped before leaves nothing.
 pub struct Whole {
     file: Option<File>,
-    /// The name it has until then; `None` where it can be without any, so that not even a kill leaves a part of it.
-    part: Option<PathBuf>,
+    /// The name it has until then, or takes on its way to the other one.
+    part: PathBuf,
+    /// It can be without any name, so that not even a kill leaves a part of it.
+    is_nameless: bool,
     path: PathBuf,
-    replaces: bool,
+    /// What it replaces, held so that nobody else replaces it meanwhile.
+    replaced: Option<File>,
 }
 
 impl Whole {
@@ -119,55 +123,102 @@ impl Whole {
         if path.symlink_metadata().is_ok() {
             return Err(cannot("write", path)(io::ErrorKind::AlreadyExists.into()));
         }
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        // Source: open(2), O_TMPFILE: not every file system has it.
-        match rustix::fs::open(dir_of(path), flags, Mode::from_raw_mode(PRIVATE)) {
-            Ok(file) => {
-                Ok(Self { file: Some(file.into()), part: None, path: path.to_owned(), replaces: false })
-            }
-            Err(_) => Self::named(path, false),
-        }
-    }
-
-    /// In the place of what is there, which is given up when the new one is whole. Its other name keeps a second one away meanwhile.
-    pub fn instead_of(path: &Path) -> Result<Self, ShareError> {
-        Self::named(path, true)
-    }
-
-    fn named(path: &Path, replaces: bool) -> Result<Self, ShareError> {
-        let part = Self::part_of(path);
-        let file = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(&part);
-        let file = file.map_err(cannot("make", &part))?;
-        Ok(Self { file: Some(file), part: Some(part), path: path.to_owned(), replaces })
-    }
-
-    /// The name that it has until it is whole.
-    fn part_of(path: &Path) -> PathBuf {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".part");
-        path.with_file_name(name)
+        Self::beside(path, path.with_file_name(name))
+    }
+
+    /// In the place of what is there, which is given up when the new one is whole.
+    pub fn instead_of(path: &Path) -> Result<Self, ShareError> {
+        let replaced = File::open(path).map_err(cannot("read", path))?;
+        let busy = |why: &str| {
+            ShareError::usage(
+                format!("cannot write {}", path.display()),
+                why,
+                "wait for the other one, and begin again",
+            )
+        };
+        if rustix::fs::flock(&replaced, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(busy("another sealion is writing it anew"));
+        }
+        let identity = |held: std::fs::Metadata| (held.dev(), held.ino());
+        let is_it = replaced.metadata().ok().map(identity) == std::fs::metadata(path).ok().map(identity);
+        if !is_it {
+            return Err(busy("another sealion has just written it anew"));
+        }
+        let mut whole = Self::replacing(path)?;
+        whole.replaced = Some(replaced);
+        Ok(whole)
+    }
+
+    /// Nobody else writes it. What a kill has left beside it goes, and nothing else has such a name.
+    fn replacing(path: &Path) -> Result<Self, ShareError> {
+        let mut name = OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        name.push(".sealion-new");
+        let part = path.with_file_name(name);
+        let _ = std::fs::remove_file(&part);
+        Self::beside(path, part)
+    }
+
+    fn beside(path: &Path, part: PathBuf) -> Result<Self, ShareError> {
+        let path = path.to_owned();
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        // Source: open(2), O_TMPFILE: not every file system has it.
+        if let Ok(file) = rustix::fs::open(dir_of(&path), flags, Mode::from_raw_mode(PRIVATE)) {
+            return Ok(Self { file: Some(file.into()), part, is_nameless: true, path, replaced: None });
+        }
+        let file = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(&part);
+        let file = file.map_err(cannot("make", &part))?;
+        Ok(Self { file: Some(file), part, is_nameless: false, path, replaced: None })
     }
 
     pub fn file(&mut self) -> io::Result<&mut File> {
         self.file.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// On the disk, with its name.
-    pub fn finish(mut self) -> Result<(), ShareError> {
+    /// On the disk, with its name. What has this name meanwhile stays (of a file system without such a rename: what had it before).
+    pub fn finish(self) -> Result<(), ShareError> {
+        self.named(|whole| {
+            if whole.is_nameless {
+                return whole.link_to(&whole.path);
+            }
+            let moved = rustix::fs::renameat_with(CWD, &whole.part, CWD, &whole.path, RenameFlags::NOREPLACE);
+            match moved {
+                Ok(()) => Ok(()),
+                Err(Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
+                // Some file systems have no such rename, and some no links: exFAT, and what FUSE gives.
+                Err(_) if whole.path.symlink_metadata().is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+                Err(_) => std::fs::rename(&whole.part, &whole.path),
+            }
+        })
+    }
+
+    /// On the disk, in the place of what has its name.
+    pub fn replace(self) -> Result<(), ShareError> {
+        self.named(|whole| {
+            if let (Some(replaced), Some(file)) = (&whole.replaced, &whole.file) {
+                let held = replaced.metadata()?;
+                file.set_permissions(held.permissions())?;
+                // Whoever may not give files away writes for their own.
+                let _ = std::os::unix::fs::fchown(file, Some(held.uid()), Some(held.gid()));
+            }
+            if whole.is_nameless {
+                whole.link_to(&whole.part)?;
+            }
+            std::fs::rename(&whole.part, &whole.path)
+        })
+    }
+
+    fn link_to(&self, path: &Path) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let here = format!("/proc/self/fd/{}", file.as_raw_fd());
+        Ok(rustix::fs::linkat(CWD, here, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+    }
+
+    fn named(mut self, name: impl FnOnce(&Self) -> io::Result<()>) -> Result<(), ShareError> {
         let Some(file) = self.file.as_ref() else { return Ok(()) };
-        let done = file.sync_all().and_then(|()| match &self.part {
-            Some(part) if self.replaces => std::fs::rename(part, &self.path),
-            // Unlike rename, a link takes nobody's place.
-            Some(part) => {
-                std::fs::hard_link(part, &self.path)?;
-                std::fs::remove_file(part)
-            }
-            None => {
-                let here = format!("/proc/self/fd/{}", file.as_raw_fd());
-                Ok(rustix::fs::linkat(CWD, here, CWD, &self.path, AtFlags::SYMLINK_FOLLOW)?)
-            }
-        });
-        done.map_err(cannot("write", &self.path))?;
+        file.sync_all().and_then(|()| name(&self)).map_err(cannot("write", &self.path))?;
         self.file = None;
         let dir = dir_of(&self.path);
         File::open(dir).and_then(|dir| dir.sync_all()).map_err(cannot("write", dir))
@@ -180,8 +231,8 @@ fn dir_of(path: &Path) -> &Path {
 
 impl Drop for Whole {
     fn drop(&mut self) {
-        if let (Some(_), Some(part)) = (&self.file, &self.part) {
-            let _ = std::fs::remove_file(part);
+        if self.file.is_some() && !self.is_nameless {
+            let _ = std::fs::remove_file(&self.part);
         }
     }
 }

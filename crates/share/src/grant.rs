@@ -17,6 +17,10 @@ pub const POLICY_BYTES_MAX: usize = 16 * 1024;
 pub const URL_BYTES_MAX: usize = 255;
 /// x and y of a share, encapsulated key and tag.
 pub const SHARE_BYTES_MAX: usize = 128;
+/// A fragment of a re-encryption key has some 310.
+pub const FRAGMENT_BYTES_MAX: usize = 1024;
+/// A compressed point of secp256k1.
+pub const POINT_BYTES: usize = 33;
 
 const SIGNED: &[u8] = b"sealion share grant v1\0";
 const SHARE: &str = "sealion share v1 slot hpke-share";
@@ -42,6 +46,21 @@ pub struct Policy {
     /// So many of the proxies are needed.
     pub need: u8,
     pub proxies: Vec<ProxyPlace>,
+    /// Of a standing grant: what is kept are fragments of a re-encryption key, for all archives of a scope. `None`: shares of one archive's key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ScopeTerms>,
+}
+
+/// Between which keys a proxy re-encrypts. The scheme is Umbral, and is not in this crate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScopeTerms {
+    /// What archives of the scope are made for.
+    pub delegating: Fixed<POINT_BYTES>,
+    /// By which fragments are known to be the owner's.
+    pub verifying: Fixed<POINT_BYTES>,
+    /// The reader's.
+    pub receiving: Fixed<POINT_BYTES>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,7 +131,9 @@ pub struct SignedGrant {
 }
 
 impl SignedGrant {
-    fn new(policy: &Policy, owner: &Identity) -> Result<Self, ShareError> {
+    /// # Errors
+    /// It is too long.
+    pub fn new(policy: &Policy, owner: &Identity) -> Result<Self, ShareError> {
         let bytes = serde_json::to_vec(policy)
             .map_err(|error| ShareError::internal("cannot write a grant", error))?;
         if bytes.len() > POLICY_BYTES_MAX {
@@ -140,9 +161,14 @@ impl SignedGrant {
         let count = policy.proxies.len();
         let is_sane = policy.v == 1
             && policy.owner == *owner
+            && !policy.table.chars().any(char::is_control)
             && (1..=PROXIES_MAX).contains(&count)
             && (1..=count).contains(&usize::from(policy.need));
-        if is_sane { Ok(policy) } else { Err("the grant makes no sense: version, owner or proxies".into()) }
+        if is_sane {
+            Ok(policy)
+        } else {
+            Err("the grant makes no sense: version, owner, name or proxies".into())
+        }
     }
 }
 
@@ -153,6 +179,40 @@ pub struct Terms {
     pub max_opens: u32,
     pub need: u8,
     pub proxies: Vec<ProxyUrl>,
+}
+
+impl Terms {
+    /// # Errors
+    /// They make no sense.
+    pub fn are_sound(&self) -> Result<(), ShareError> {
+        let count = self.proxies.len();
+        let is_twice = |(at, url): (usize, &ProxyUrl)| {
+            self.proxies.iter().take(at).any(|other| other.certificate == url.certificate)
+        };
+        let why = if !(1..=PROXIES_MAX).contains(&count) {
+            Some(format!("{count} proxies were given, of 1 to {PROXIES_MAX}"))
+        } else if !(1..=count).contains(&usize::from(self.need)) {
+            Some(format!("--need is {}, with {count} proxies", self.need))
+        } else if self.proxies.iter().enumerate().any(is_twice) {
+            Some("the same proxy was given twice; it would hold two shares".into())
+        } else if self.max_opens == 0 {
+            Some("--max-opens is 0".into())
+        } else {
+            None
+        };
+        why.map_or(Ok(()), |why| {
+            Err(ShareError::usage("this cannot be granted", why, "give --proxy once for each proxy"))
+        })
+    }
+
+    /// The proxies, with what each is to keep.
+    pub fn places(&self, shares: &[Vec<u8>]) -> Vec<ProxyPlace> {
+        let place = |(url, share): (&ProxyUrl, &Vec<u8>)| ProxyPlace {
+            url: url.clone(),
+            share_sha256: Fixed(crypto::sha256(&[share])),
+        };
+        self.proxies.iter().zip(shares).map(place).collect()
+    }
 }
 
 /// A grant, and what each of its proxies is given to keep.
@@ -172,24 +232,8 @@ impl NewGrant {
         reader: &PublicIdentity,
         terms: &Terms,
     ) -> Result<Self, ShareError> {
+        terms.are_sound()?;
         let count = terms.proxies.len();
-        let is_twice = |(at, url): (usize, &ProxyUrl)| {
-            terms.proxies.iter().take(at).any(|other| other.certificate == url.certificate)
-        };
-        let why = if !(1..=PROXIES_MAX).contains(&count) {
-            Some(format!("{count} proxies were given, of 1 to {PROXIES_MAX}"))
-        } else if !(1..=count).contains(&usize::from(terms.need)) {
-            Some(format!("--need is {}, with {count} proxies", terms.need))
-        } else if terms.proxies.iter().enumerate().any(is_twice) {
-            Some("the same proxy was given twice; it would hold two shares".into())
-        } else if terms.max_opens == 0 {
-            Some("--max-opens is 0".into())
-        } else {
-            None
-        };
-        if let Some(why) = why {
-            return Err(ShareError::usage("this cannot be granted", why, "give --proxy once for each proxy"));
-        }
         let id = Fixed(crypto::random()?);
         let core = header.core_hash();
         let mut shares = Vec::with_capacity(count);
@@ -210,15 +254,8 @@ impl NewGrant {
             until_unix_s: terms.until_unix_s,
             max_opens: terms.max_opens,
             need: terms.need,
-            proxies: terms
-                .proxies
-                .iter()
-                .zip(&shares)
-                .map(|(url, share)| ProxyPlace {
-                    url: url.clone(),
-                    share_sha256: Fixed(crypto::sha256(&[share])),
-                })
-                .collect(),
+            proxies: terms.places(&shares),
+            scope: None,
         };
         let signed = SignedGrant::new(&policy, owner)?;
         Ok(Self { policy, signed, shares })

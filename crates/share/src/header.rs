@@ -30,6 +30,11 @@ const SLOTS_BYTES_MAX: usize = 1024 * 1024;
 const PROOF_BYTES: usize = HASH_BYTES + HASH_BYTES + SIGNATURE_BYTES;
 pub const ARCHIVE_ID_BYTES: usize = 16;
 
+/// Content of an archive: a header line, then rows.
+pub const ROWS: &str = "tsv";
+/// What a program wrote.
+pub const BYTES: &str = "bytes";
+
 const SIGNED: &[u8] = b"sealion share header v1\0";
 const OWNER_SLOT: &str = "sealion share v1 slot owner";
 const READER_SLOT: &str = "sealion share v1 slot hpke";
@@ -42,8 +47,9 @@ pub struct Core {
     /// `chacha20-poly1305`, the only one of this version.
     pub aead: String,
     pub chunk_bytes: u32,
-    /// `tsv`: a header line, then rows.
+    /// [`ROWS`] or [`BYTES`].
     pub content: String,
+    /// Or, of bytes, the name that they were given.
     pub table: String,
     pub created_unix_s: i64,
     pub owner: PublicIdentity,
@@ -107,24 +113,54 @@ fn damaged(why: impl std::fmt::Display) -> ShareError {
     )
 }
 
+/// Out of the hash of a core.
+pub type SlotsFor<'a> = dyn Fn(&[u8; HASH_BYTES]) -> Result<Vec<Slot>, ShareError> + 'a;
+
 impl Header {
     /// Of a new archive, with the owner's own slot.
-    pub fn new(table: &str, now_unix_s: i64, owner: &Identity, key: &DataKey) -> Result<Self, ShareError> {
+    pub fn new(
+        (content, table): (&str, &str),
+        now_unix_s: i64,
+        owner: &Identity,
+        key: &DataKey,
+    ) -> Result<Self, ShareError> {
+        let (core, core_bytes) = Self::core((content, table), now_unix_s, owner)?;
+        let core_hash = hash(&core_bytes);
+        let slot = Slot::Owner(sealed_key(OWNER_SLOT, &owner.public.seal, key, &core_hash)?);
+        Self::with(core, &core_bytes, vec![slot], owner, key)
+    }
+
+    fn core(
+        (content, table): (&str, &str),
+        now_unix_s: i64,
+        owner: &Identity,
+    ) -> Result<(Core, Vec<u8>), ShareError> {
         let core = Core {
             v: 1,
             archive: Fixed(crypto::random()?),
             aead: "chacha20-poly1305".into(),
             chunk_bytes: u32::try_from(chunks::CHUNK_BYTES).map_err(damaged)?,
-            content: "tsv".into(),
+            content: content.to_owned(),
             table: table.to_owned(),
             created_unix_s: now_unix_s,
             owner: owner.public.clone(),
         };
         let core_bytes = serde_json::to_vec(&core)
             .map_err(|error| ShareError::internal("cannot write the header", error))?;
-        let core_hash = hash(&core_bytes);
-        let slot = Slot::Owner(sealed_key(OWNER_SLOT, &owner.public.seal, key, &core_hash)?);
-        Self::with(core, &core_bytes, vec![slot], owner, key)
+        Ok((core, core_bytes))
+    }
+
+    /// Of a new archive whose writer cannot open it: `slots` makes the ways to its key, out of the hash of its core.
+    pub fn by_writer(
+        (content, table): (&str, &str),
+        now_unix_s: i64,
+        writer: &Identity,
+        key: &DataKey,
+        slots: &SlotsFor<'_>,
+    ) -> Result<Self, ShareError> {
+        let (core, core_bytes) = Self::core((content, table), now_unix_s, writer)?;
+        let slots = slots(&hash(&core_bytes))?;
+        Self::with(core, &core_bytes, slots, writer, key)
     }
 
     /// The same archive with one more way in.
@@ -185,10 +221,16 @@ impl Header {
         let is_known = core.v == 1
             && core.aead == "chacha20-poly1305"
             && core.chunk_bytes as usize == chunks::CHUNK_BYTES
-            && core.content == "tsv";
+            && [ROWS, BYTES].contains(&core.content.as_str());
         if !is_known {
-            let why = format!("version {}, {}, chunks of {} bytes", core.v, core.aead, core.chunk_bytes);
+            let why = format!(
+                "version {}, {}, chunks of {} bytes, content {:?}",
+                core.v, core.aead, core.chunk_bytes, core.content
+            );
             return Err(damaged(format!("this sealion does not read it: {why}")));
+        }
+        if core.table.chars().any(char::is_control) {
+            return Err(damaged("the name in it has control characters"));
         }
         let values: Vec<Value> = serde_json::from_slice(slots_bytes).map_err(damaged)?;
         let slots = values.into_iter().map(Slot::of_json).collect::<Result<Vec<_>, _>>().map_err(damaged)?;
@@ -215,6 +257,14 @@ impl Header {
             self.bytes.split_at_checked(self.bytes.len().saturating_sub(SIGNATURE_BYTES)).unwrap_or_default();
         if self.core.owner == *owner && crypto::is_signed(&owner.sign.0, &signed_text(signed), signature) {
             return Ok(());
+        }
+        let is_umbral = |slot: &Slot| matches!(slot, Slot::Unknown(value) if value["kind"] == "umbral");
+        if self.core.owner != *owner && self.slots.iter().any(is_umbral) {
+            return Err(ShareError::refused(
+                "this archive is of a scope, and signed by its writer",
+                "sealion-share has made it",
+                "sealion-share open, with the grant of its scope",
+            ));
         }
         Err(ShareError::refused(
             "this archive is not of that owner",

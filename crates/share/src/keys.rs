@@ -61,6 +61,10 @@ impl PublicIdentity {
         Ok(public)
     }
 
+    pub fn has_signed(&self, text: &[u8], signature: &[u8; SIGNATURE_BYTES]) -> bool {
+        crypto::is_signed(&self.sign.0, text, signature)
+    }
+
     /// For people to compare: eight words out of a hash over role and keys.
     pub fn fingerprint(&self) -> String {
         let hash = crypto::sha256(&[
@@ -139,9 +143,32 @@ impl Identity {
         let json = |error| ShareError::internal("cannot write keys", error);
         let text = Zeroizing::new(serde_json::to_vec_pretty(&secret).map_err(json)?);
         files::write_new(&dir.join(SECRET_FILE), &text, files::PRIVATE)?;
-        let public = serde_json::to_vec_pretty(&identity.public).map_err(json)?;
-        files::write_new(&dir.join(PUBLIC_FILE), &public, files::PUBLIC)?;
+        identity.publish(dir)?;
         Ok(identity)
+    }
+
+    /// Those of `dir`, made if there are none; and their public part, if that is not there (any more).
+    pub fn read_or_make(dir: &Path, role: Role) -> Result<Self, ShareError> {
+        if dir.join(SECRET_FILE).symlink_metadata().is_err() {
+            return Self::make(dir, role);
+        }
+        let identity = Self::read(dir, role)?;
+        if dir.join(PUBLIC_FILE).symlink_metadata().is_err() {
+            identity.publish(dir)?;
+        }
+        Ok(identity)
+    }
+
+    /// Whether making keys was ended in its middle there.
+    pub fn is_half(dir: &Path) -> bool {
+        let is_there = |name: &str| dir.join(name).symlink_metadata().is_ok();
+        is_there(SECRET_FILE) && !is_there(PUBLIC_FILE)
+    }
+
+    fn publish(&self, dir: &Path) -> Result<(), ShareError> {
+        let public = serde_json::to_vec_pretty(&self.public)
+            .map_err(|error| ShareError::internal("cannot write keys", error))?;
+        files::write_new(&dir.join(PUBLIC_FILE), &public, files::PUBLIC)
     }
 
     pub fn read(dir: &Path, role: Role) -> Result<Self, ShareError> {
@@ -167,7 +194,14 @@ impl Identity {
         Ok(Self { sign, seal, public: file.public })
     }
 
-    pub(crate) fn sign(&self, text: &[u8]) -> Result<[u8; SIGNATURE_BYTES], ShareError> {
+    /// A secret for something else that these keys are the root of.
+    pub fn derive(&self, purpose: &str) -> Secret {
+        let both = Zeroizing::new([&self.sign[..], &self.seal[..]].concat());
+        crypto::derive(b"sealion share derived v1", &both, purpose)
+    }
+
+    /// Under `text`, which begins with what it is, and a zero byte.
+    pub fn sign(&self, text: &[u8]) -> Result<[u8; SIGNATURE_BYTES], ShareError> {
         crypto::sign(&self.sign, text)
     }
 }

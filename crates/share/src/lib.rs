@@ -1,23 +1,25 @@
 //! A table for somebody else: an encrypted archive, and proxies that hand its reader the key in parts for as long as the owner says.
 //!
 //! [`header`] and [`chunks`] are the archive as bytes, [`grant`] what the owner signs and how the data key is cut; none of them knows
-//! files or sockets. [`archive`] and [`table`] read and write, [`proxy`] is the service, [`client`] asks it, [`open`] is the reader, [`owner`]
+//! files or sockets. [`archive`], [`table`] and [`piped`] read and write, [`proxy`] is the service, [`client`] asks it, [`open`] is the reader, [`owner`]
 //! and [`audit`] are the owner.
 //!
 //! No proxy sees rows or the data key: what it keeps is one Shamir share, sealed to the reader by HPKE.
 
 pub mod archive;
 pub mod audit;
-mod b64;
+pub mod b64;
 pub mod chunks;
 pub mod client;
-mod crypto;
-mod files;
+pub mod crypto;
+pub mod files;
+pub mod given;
 pub mod grant;
 pub mod header;
 pub mod keys;
 pub mod open;
 pub mod owner;
+pub mod piped;
 pub mod proxy;
 pub mod table;
 
@@ -56,6 +58,16 @@ impl ShareError {
     pub(crate) fn internal(what: impl Into<String>, why: impl Display) -> Self {
         Self::Internal { what: what.into(), why: why.to_string() }
     }
+}
+
+/// Keeps the kernel from writing a core of this process.
+///
+/// # Source
+/// prctl(2), PR_SET_DUMPABLE.
+pub fn without_core() -> Result<(), ShareError> {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .map_err(|error| ShareError::internal("the kernel may write a core of this process", error))
 }
 
 /// Seconds since 1970, of this machine.

@@ -23,6 +23,7 @@ impl TableSpec {
     /// The text is not `schema.table`.
     pub fn parse(text: &str) -> Result<(String, String), String> {
         match text.split_once('.') {
+            _ if text.chars().any(char::is_control) => Err("give a name without control characters".into()),
             Some((schema, table)) if !schema.is_empty() && !table.is_empty() => {
                 Ok((schema.to_owned(), table.to_owned()))
             }
@@ -63,6 +64,16 @@ pub fn export(
     let said = |error: NetError| {
         let why = error.in_one_line();
         match error {
+            NetError::Refused { code: 1044 | 1045 | 1698, .. } => ShareError::unreachable(
+                about.clone(),
+                why,
+                "check user, password and from which host the account may log in",
+            ),
+            NetError::Refused { code: 1317 | 1927 | 1969, .. } => ShareError::unreachable(
+                about.clone(),
+                why,
+                "somebody ended it, or it took too long: begin again",
+            ),
             NetError::Refused { .. } => ShareError::unreachable(
                 about.clone(),
                 why,

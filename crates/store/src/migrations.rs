@@ -1,7 +1,7 @@
 //! The tables, as the steps that made them. A step is never edited once released; a new one is appended.
 
 /// `PRAGMA user_version` is the number of steps that were applied.
-pub const MIGRATIONS: &[&str] = &[RUNS, REPORTS, SIGHTS_OF_CLIENTS, WATCH];
+pub const MIGRATIONS: &[&str] = &[RUNS, REPORTS, SIGHTS_OF_CLIENTS, WATCH, WATCH_FLEETS];
 
 /// The version of a store that this sealion writes.
 #[allow(clippy::cast_possible_wrap)] // A handful.
@@ -120,4 +120,11 @@ CREATE TABLE watch_states (
 ) STRICT;
 CREATE UNIQUE INDEX watch_states_current ON watch_states (cluster, family, subject) WHERE is_current = 1;
 CREATE INDEX watch_states_by_time ON watch_states (cluster, first_seen_unix_ms);
+";
+
+/// Of ten thousand servers: a look that changed nothing writes one row a cluster, and pages of all clusters read one kind of row.
+const WATCH_FLEETS: &str = "
+-- When the present rows of the cluster were last seen; each was seen then, or later.
+ALTER TABLE watch_clusters ADD COLUMN seen_unix_ms INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX watch_states_by_family ON watch_states (family, state) WHERE is_current = 1;
 ";

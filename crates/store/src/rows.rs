@@ -183,6 +183,14 @@ impl Store {
         Ok(())
     }
 
+    /// What reports a run has.
+    pub fn report_kinds(&self, run_id: &str) -> Result<Vec<String>, StoreError> {
+        self.connection
+            .prepare_cached("SELECT kind FROM reports WHERE run_id = ?1 ORDER BY kind")
+            .and_then(|mut statement| statement.query_map([run_id], |row| row.get(0))?.collect())
+            .map_err(self.failed("read"))
+    }
+
     pub fn report(&self, run_id: &str, kind: &str) -> Result<Option<String>, StoreError> {
         self.connection
             .query_row("SELECT json FROM reports WHERE run_id = ?1 AND kind = ?2", [run_id, kind], |row| {

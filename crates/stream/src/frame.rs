@@ -35,7 +35,7 @@ pub const DATA_BYTES_MAX: usize = 1 << 20;
 const ENTRIES_BYTES_MAX: usize = 1 << 16;
 const REASON_BYTES_MAX: usize = 4096;
 const MAGIC: &[u8; 8] = b"SLSTREAM";
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 /// In front of the compressed bytes of a file.
 pub const PACKED_HEAD_BYTES: usize = 20;
 const HELLO_BYTES: usize = 43;

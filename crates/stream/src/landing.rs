@@ -5,7 +5,7 @@ mod pieces;
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -119,8 +119,10 @@ fn nobody_elses(root: &Path) -> Result<(), StreamError> {
 }
 
 /// [`MARK`]; a copy that is resumed has it.
-pub fn lay_mark(root: &Path, resumes: bool) -> Result<PathBuf, StreamError> {
+pub fn lay_mark(root: &Path, resumes: bool) -> Result<Mark, StreamError> {
+    let directory = File::open(root).map_err(|error| target(root, error))?;
     let mark = root.join(MARK);
+    let done = |path: PathBuf| Mark { root: root.to_owned(), path, directory };
     let laid = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -128,21 +130,32 @@ pub fn lay_mark(root: &Path, resumes: bool) -> Result<PathBuf, StreamError> {
         .custom_flags(OFlag::O_NOFOLLOW.bits())
         .open(&mark);
     match laid {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && resumes => Ok(mark),
-        laid => laid.map(|_| mark.clone()).map_err(|error| target(&mark, error)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && resumes => Ok(done(mark)),
+        Ok(_) => Ok(done(mark)),
+        Err(error) => Err(target(&mark, error)),
     }
 }
 
-/// All is there and on the disk: takes [`MARK`] away.
-pub fn take_mark(root: &Path, mark: &Path, is_synced: bool) -> Result<(), StreamError> {
-    fs::remove_file(mark).map_err(|error| target(mark, error))?;
-    if is_synced { sync(root) } else { Ok(()) }
+/// [`MARK`], while it lies there, and the directory as it was opened before anything was written: `syncfs` tells of what could not be
+/// written back since then, also where somebody else has been told of it already. Source: syncfs(2), "since Linux 5.8".
+#[derive(Debug)]
+pub struct Mark {
+    root: PathBuf,
+    path: PathBuf,
+    directory: File,
 }
 
-/// Everything that was written to this file system is on its disk then.
-pub fn sync(root: &Path) -> Result<(), StreamError> {
-    let directory = File::open(root).map_err(|error| target(root, error))?;
-    syncfs(&directory).map_err(|errno| target(root, io::Error::from(errno)))
+impl Mark {
+    /// All is there and on the disk: takes it away.
+    pub fn take(&self, is_synced: bool) -> Result<(), StreamError> {
+        fs::remove_file(&self.path).map_err(|error| target(&self.path, error))?;
+        if is_synced { self.sync() } else { Ok(()) }
+    }
+
+    /// Everything that was written to this file system is on its disk then.
+    pub fn sync(&self) -> Result<(), StreamError> {
+        syncfs(&self.directory).map_err(|errno| target(&self.root, io::Error::from(errno)))
+    }
 }
 
 /// Where one tree is written.
@@ -230,7 +243,15 @@ impl Landing {
                 _ => Ok(()),
             },
             Kind::File => {
-                let is_there = there.is_some_and(|about| about.is_file());
+                let there = there.filter(fs::Metadata::is_file);
+                let is_there = there.is_some();
+                if there.is_some_and(|about| about.nlink() > 1) {
+                    return Err(setup(
+                        format!("{} cannot be resumed", full.display()),
+                        "the file has a second name, and what is written would be written there too".into(),
+                        "remove one of the two, or receive the copy into a new directory",
+                    ));
+                }
                 if is_there {
                     fs::set_permissions(&full, Permissions::from_mode(0o600)).map_err(cannot)?;
                 }
@@ -376,7 +397,7 @@ impl Landing {
     }
 
     /// Checks each file, makes links, then owners, modes and times, then puts everything onto the disk, and takes the mark.
-    pub fn finish(&self, mark: &Path, is_synced: bool) -> Result<(), StreamError> {
+    pub fn finish(&self, mark: &Mark, is_synced: bool) -> Result<(), StreamError> {
         self.check_all()?;
         let links = self.entries.iter().filter(|entry| entry.kind == Kind::Link);
         for entry in links {
@@ -389,14 +410,14 @@ impl Landing {
             dress(&self.root, entry, is_root)?;
         }
         if is_synced {
-            sync(&self.root)?;
+            mark.sync()?;
         }
-        take_mark(&self.root, mark, false)?;
+        mark.take(false)?;
         // Without the mark, whose going changes its time; and nobody may be allowed to write there behind it.
         for entry in self.entries.iter().filter(|entry| entry.is_root()) {
             dress(&self.root, entry, is_root)?;
         }
-        if is_synced { sync(&self.root) } else { Ok(()) }
+        if is_synced { mark.sync() } else { Ok(()) }
     }
 
     pub fn summary(&self) -> Summary {

@@ -9,9 +9,11 @@
 
 mod aligned;
 pub mod archive;
+mod behind;
 pub mod cells;
 pub mod cipher;
 pub mod code;
+mod direct;
 pub mod entry;
 pub mod frame;
 mod kdf;
@@ -31,15 +33,21 @@ mod unpack_tar;
 pub mod xbstream;
 
 use std::io;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
+
+use nix::fcntl::{FcntlArg, fcntl};
 
 pub use code::Code;
 pub use progress::Progress;
-pub use receiver::{Command, Into, ReceiveOptions, Receiver};
-pub use sender::{Compress, From, SendOptions, send};
+pub use receiver::{Command, Into, Layers, ReceiveOptions, Receiver};
+pub use sender::{Compress, From, RENEW_BYTES, SendOptions, send};
 pub use times::Bottleneck;
 pub use tls::{Certificates, Identity};
 pub use tree::can_be_sent;
+
+/// Copies can be made without TLS. The binary refuses to be built like that.
+pub const HAS_CLEAR: bool = cfg!(feature = "clear");
 
 /// What one copy was.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,11 +62,21 @@ pub struct Summary {
     /// What the receiver had already, of a copy that was resumed.
     pub kept_bytes: u64,
     pub connections: u16,
+    /// Connections that took the place of another one, so that no key encrypts too much.
+    pub renewed: u64,
     /// As OpenSSL names them: `TLSv1.3`, `TLS_AES_256_GCM_SHA384`.
     pub tls_version: String,
     pub cipher_suite: String,
     /// What lay there and was not sent: sockets, pipes, devices.
     pub left_out: Vec<PathBuf>,
+}
+
+/// As much as the kernel gives everybody. Source: pipe(7), `/proc/sys/fs/pipe-max-size`.
+const PIPE_BYTES: i32 = 1 << 20;
+
+/// Makes a pipe hold more than the 64 KiB that it has by itself: both ends wait for each other less often. What is no pipe stays as it is.
+pub fn widen(pipe: impl AsFd) {
+    let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(PIPE_BYTES));
 }
 
 /// Why a copy ended before it was done.

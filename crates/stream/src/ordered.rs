@@ -21,6 +21,8 @@ struct State {
     /// All connections have ended, and everything counts.
     is_whole: bool,
     failed: Option<String>,
+    /// It began there, and not with whoever reads.
+    failed_by_connection: bool,
 }
 
 /// Between the connections and whoever reads.
@@ -68,16 +70,34 @@ impl Ordered {
         self.news.notify_all();
     }
 
-    /// Whoever reads gets an error instead of an end. `true`: nothing had failed before.
-    pub fn fail(&self, why: &str) -> bool {
-        let is_first = {
-            let mut state = self.state();
-            let is_first = state.failed.is_none();
-            state.failed.get_or_insert_with(|| why.to_owned());
-            is_first
-        };
+    /// Whoever reads has failed: nobody wants any more.
+    pub fn fail(&self, why: &str) {
+        self.note(why, false);
+    }
+
+    /// A connection has failed, at once for all: whoever reads gets an error instead of an end, and connections that wait for the piece
+    /// which it would have brought wait no longer.
+    pub fn fail_connection(&self, why: &str) {
+        self.note(why, true);
+    }
+
+    fn note(&self, why: &str, by_connection: bool) {
+        let mut state = self.state();
+        if state.failed.is_none() {
+            state.failed = Some(why.to_owned());
+            state.failed_by_connection = by_connection;
+        }
+        drop(state);
         self.news.notify_all();
-        is_first
+    }
+
+    pub fn has_failed(&self) -> bool {
+        self.state().failed.is_some()
+    }
+
+    /// Whether a connection was the first to fail.
+    pub fn was_connection(&self) -> bool {
+        self.state().failed_by_connection
     }
 
     pub fn reader(&self) -> Reader<'_> {
@@ -203,5 +223,23 @@ mod tests {
         let ordered = Ordered::default();
         ordered.put(0, b"x").unwrap();
         assert!(ordered.put(0, b"x").is_err());
+    }
+
+    /// One that has run ahead waits for what another one brings. It must not, where that one is gone.
+    #[test]
+    fn whoever_waits_for_another_connection_hears_that_it_has_failed() {
+        let ordered = Ordered::default();
+        std::thread::scope(|scope| {
+            let ahead = scope.spawn(|| ordered.put(WINDOW_BYTES, b"far ahead"));
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            ordered.fail_connection("reset");
+            assert_eq!(ahead.join().unwrap(), Ok(false));
+        });
+        ordered.fail("what comes: reset");
+        assert!(ordered.was_connection() && ordered.has_failed());
+        let other = Ordered::default();
+        other.fail("the disk is full");
+        other.fail_connection("stopped");
+        assert!(!other.was_connection());
     }
 }

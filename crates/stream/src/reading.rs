@@ -35,6 +35,8 @@ pub fn open(full: &Path, known: &Entry, when: (i64, i64)) -> Result<File, Stream
         .custom_flags(OFlag::O_NOFOLLOW.bits() | OFlag::O_NONBLOCK.bits())
         .open(full)
         .map_err(cannot)?;
+    // A page that somebody has mapped and written to already changes without a new time of the file, until it is written back.
+    file.sync_data().map_err(cannot)?;
     still(&file, full, known, when)?;
     Ok(file)
 }
@@ -56,7 +58,10 @@ impl Default for Room {
 }
 
 impl Room {
-    /// As many bytes as fit, or as there still are.
+    /// As many bytes as fit, or as there still are; of something that keeps its reader waiting, what there is by now.
+    ///
+    /// # Errors
+    /// [`std::io::ErrorKind::WouldBlock`]: there is nothing yet.
     pub fn fill<'r>(
         &'r mut self,
         entry: u64,
@@ -69,6 +74,7 @@ impl Room {
                 Ok(0) => break,
                 Ok(count) => end += count,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock && end > HEAD_BYTES => break,
                 Err(error) => return Err(error),
             }
         }

@@ -6,10 +6,14 @@ mod target;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::archive::CreateOptions;
 use crate::cipher::Speeds;
@@ -19,19 +23,24 @@ use crate::landing::prepare;
 use crate::link::Link;
 use crate::progress::Progress;
 use crate::tls::Tls;
+use crate::xbstream::Decryption;
 use crate::{Identity, StreamError, Summary};
 
 pub use target::Command;
 
-const ACCEPT_POLL: Duration = Duration::from_millis(50);
+const ARRIVED_POLL: Duration = Duration::from_millis(50);
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 /// Handshakes under way; more are turned away.
 const HANDSHAKES_MAX: usize = 32;
 const CONNECTIONS_MAX: u16 = 64;
 
 /// Where what is received goes.
 pub enum Into {
-    /// Not there, or empty; or, to resume, with a copy that did not end. A tar or a backup stream is extracted there.
-    Directory(PathBuf),
+    /// `root` is not there, or empty; or, to resume, with a copy that did not end. A tar or a backup stream is extracted there.
+    Directory {
+        root: PathBuf,
+        layers: Layers,
+    },
     /// Standard input of a program.
     Command(Command),
     /// Whatever takes bytes, at once.
@@ -40,6 +49,37 @@ pub enum Into {
         path: PathBuf,
         options: CreateOptions,
     },
+}
+
+impl Into {
+    /// With everything as it comes.
+    pub fn directory(root: PathBuf) -> Self {
+        Self::Directory { root, layers: Layers::default() }
+    }
+}
+
+/// What is taken off the files of a backup stream on the way.
+#[derive(Debug, Clone, Default)]
+pub struct Layers {
+    pub decryption: Option<Decryption>,
+    pub decompresses: bool,
+}
+
+impl Layers {
+    /// # Errors
+    /// There are none in `what`, and some were to be taken off.
+    fn refuse_in(&self, what: &str) -> Result<(), StreamError> {
+        if self.decryption.is_none() && !self.decompresses {
+            return Ok(());
+        }
+        Err(StreamError::Setup {
+            what: "what comes is not decrypted or decompressed".into(),
+            why: format!("the sender sends {what}, and that is done with the files of a backup stream"),
+            next:
+                "receive it as it is: without --decrypt and --decompress; then sealion xbstream --unwrap FILE"
+                    .into(),
+        })
+    }
 }
 
 pub struct ReceiveOptions {
@@ -66,7 +106,7 @@ impl Receiver {
     pub fn new(options: ReceiveOptions, identity: &Identity) -> Result<Self, StreamError> {
         let ReceiveOptions { into, listen, resumes } = options;
         let tls = Tls::new(identity, Role::Receiver, None)?;
-        if let Into::Directory(root) = &into {
+        if let Into::Directory { root, .. } = &into {
             prepare(root, resumes)?;
         }
         let listener = TcpListener::bind(listen).and_then(|listener| {
@@ -97,14 +137,18 @@ impl Receiver {
         turned_away: &(dyn Fn(&StreamError) + Sync),
     ) -> Result<Summary, StreamError> {
         let Self { listener, tls, into, resumes, speeds } = self;
-        let is_over = AtomicBool::new(false);
         let (links, arrived) = mpsc::channel();
         let (listener, tls) = (&listener, &tls);
+        // One end is closed when the copy is over, which wakes whoever waits at the other.
+        let (until, over) = UnixStream::pair().map_err(|error| StreamError::Setup {
+            what: "cannot wait for a sender".into(),
+            why: error.to_string(),
+            next: "see whether too many files are open (ulimit -n)".into(),
+        })?;
         std::thread::scope(|scope| {
-            let over = &is_over;
-            scope.spawn(move || accept(listener, tls, over, &links, turned_away));
+            scope.spawn(move || accept(listener, tls, &over, &links, turned_away));
             let done = copy::Copy { arrived, progress, resumes, speeds }.run(into);
-            is_over.store(true, Ordering::Relaxed);
+            drop(until);
             done
         })
     }
@@ -119,15 +163,26 @@ struct Arrived {
 fn accept(
     listener: &TcpListener,
     tls: &Tls,
-    is_over: &AtomicBool,
+    over: &UnixStream,
     links: &mpsc::Sender<Arrived>,
     turned_away: &(dyn Fn(&StreamError) + Sync),
 ) {
     let under_way = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        while !is_over.load(Ordering::Relaxed) {
+        loop {
+            // Not now and then: a copy has several connections, each of which would wait.
+            let mut fds = [
+                PollFd::new(over.as_fd(), PollFlags::empty()),
+                PollFd::new(listener.as_fd(), PollFlags::POLLIN),
+            ];
+            let _ = poll(&mut fds, PollTimeout::NONE);
+            let [is_over, _] = fds;
+            if is_over.revents().is_none_or(|events| !events.is_empty()) {
+                break;
+            }
             let Ok((tcp, from)) = listener.accept() else {
-                std::thread::sleep(ACCEPT_POLL);
+                // Somebody is there and cannot be had: too many files are open, say.
+                std::thread::sleep(ACCEPT_AGAIN);
                 continue;
             };
             if under_way.load(Ordering::Relaxed) >= HANDSHAKES_MAX {

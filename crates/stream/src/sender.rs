@@ -7,6 +7,7 @@ use std::io::Read;
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::cells::{CELL_BYTES, Digest};
@@ -19,14 +20,18 @@ use crate::limit::Limit;
 use crate::link::Link;
 use crate::progress::Progress;
 use crate::times::{Bottleneck, Look, Shares};
-use crate::tls::{Tls, version_and_suite};
+use crate::tls::Tls;
 use crate::{Identity, StreamError, Summary, reading, tree};
-use work::{Common, Files, Stream, Work};
+use work::{Common, Files, Renewal, Sent, Stream, Work};
 
 const WORKING_EVERY: Duration = Duration::from_secs(5);
 const CONNECT_MAX: Duration = Duration::from_secs(15);
 /// So long the receiver has to say why it gave up.
 const REASON_MAX: Duration = Duration::from_secs(3);
+
+/// What one key of TLS encrypts; then a new connection takes the place of the old one. A fifth of what is safe with AES-GCM, 2^24.5 records
+/// of 16 KiB. Source: RFC 8446, 5.5.
+pub const RENEW_BYTES: u64 = 64 << 30;
 
 /// What is sent.
 pub enum From {
@@ -59,6 +64,8 @@ pub struct SendOptions {
     pub compress: Compress,
     /// Of what travels, over all connections.
     pub bytes_per_s_max: Option<u64>,
+    /// [`RENEW_BYTES`], or less.
+    pub renew_bytes: u64,
 }
 
 /// Copies a directory, or what a program writes, to a receiver that waits. It returns when all of it is on the receiver's disk.
@@ -66,7 +73,10 @@ pub struct SendOptions {
 /// # Errors
 /// Nothing of the copy counts then.
 pub fn send(options: SendOptions, identity: &Identity, progress: &Progress) -> Result<Summary, StreamError> {
-    let SendOptions { from, to, connections, cipher_suites, compress, bytes_per_s_max } = options;
+    let SendOptions { from, to, connections, cipher_suites, compress, bytes_per_s_max, renew_bytes } =
+        options;
+    // While files are listed here and made there.
+    let measuring = cipher_suites.is_none().then(|| std::thread::spawn(Speeds::measure));
     let tree = match &from {
         From::Directory(root) => Some(tree::walk(root)?),
         From::Bytes { .. } => None,
@@ -81,11 +91,10 @@ pub fn send(options: SendOptions, identity: &Identity, progress: &Progress) -> R
         next: "try again".into(),
     })?;
     let content = if tree.is_some() { Content::Tree } else { Content::Bytes };
-    let speeds = if cipher_suites.is_some() { Speeds::default() } else { Speeds::measure() };
     let connections = connections.max(1);
-    let hello = |connection| Hello { session, connection, connections, content, speeds };
+    let hello = |connection, speeds| Hello { session, connection, connections, content, speeds };
 
-    let (mut first, answer) = connect(&tls, &to, &hello(0))?;
+    let (mut first, answer) = connect(&tls, &to, &hello(0, Speeds::default()))?;
     progress.begin();
     if let Some(tree) = &tree {
         frame::encode_entries(&tree.entries, |bytes| first.send_bytes(&bytes))?;
@@ -93,6 +102,7 @@ pub fn send(options: SendOptions, identity: &Identity, progress: &Progress) -> R
     }
     let there = until_ready(&mut first, tree.as_ref().map_or(&[], |tree| &tree.entries))?;
     // Both ends have measured; who names suites has decided.
+    let speeds = measuring.and_then(|thread| thread.join().ok()).unwrap_or_default();
     let best = speeds.best_with(answer.speeds).filter(|_| cipher_suites.is_none());
     let tls = match best {
         Some(suite) => Tls::new(identity, Role::Sender, Some(suite.name()))?,
@@ -100,16 +110,21 @@ pub fn send(options: SendOptions, identity: &Identity, progress: &Progress) -> R
     };
     let mut links = Vec::new();
     for connection in 1..=connections {
-        links.push(connect(&tls, &to, &hello(connection))?.0);
+        links.push(connect(&tls, &to, &hello(connection, speeds))?.0);
     }
-    let (tls_version, cipher_suite) =
-        links.first().map(|link| version_and_suite(link.stream().ssl())).unwrap_or_default();
+    let (tls_version, cipher_suite) = links.first().map(Link::version_and_suite).unwrap_or_default();
     let common = Common {
         progress,
         given_up: Arc::default(),
         times: Arc::default(),
         limit: Limit::new(bytes_per_s_max),
         compress,
+        renewal: Renewal {
+            after_bytes: renew_bytes,
+            count: AtomicU64::new(0),
+            // In whose place it is, is no matter: they are all the same.
+            connect: Box::new(|| connect(&tls, &to, &hello(connections, speeds)).map(|(link, _)| link)),
+        },
     };
     let files =
         tree.as_ref().map_or(1, |tree| tree.entries.iter().filter(|one| one.kind == Kind::File).count());
@@ -131,7 +146,8 @@ pub fn send(options: SendOptions, identity: &Identity, progress: &Progress) -> R
         Some(tree) => Summary { left_out: tree.left_out, ..summary_of(&tree.entries) },
         None => Summary { files: 1, size_bytes: data_bytes, ..Summary::default() },
     };
-    Ok(Summary { data_bytes, connections, tls_version, cipher_suite, ..summary })
+    let renewed = common.renewal.count.load(Ordering::Relaxed);
+    Ok(Summary { data_bytes, connections, renewed, tls_version, cipher_suite, ..summary })
 }
 
 /// What the receiver has already, of a copy that is resumed. What is said of cells that `entries` do not have is dropped: a file there may be
@@ -224,7 +240,9 @@ fn send_all(
     let sockets: Vec<TcpStream> = links.iter().filter_map(|link| link.socket().ok()).collect();
     let (mut data_bytes, mut failed) = (0, None);
     let mut sent_all = Vec::new();
+    let is_sent = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        scope.spawn(|| unblock(&sockets, common, &is_sent));
         let threads: Vec<_> = links
             .into_iter()
             .map(|mut link| {
@@ -240,9 +258,9 @@ fn send_all(
             .collect();
         for thread in threads {
             match thread.join() {
-                Ok((link, Ok(bytes))) => {
-                    data_bytes += bytes;
-                    sent_all.push((link, bytes));
+                Ok((link, Ok(Sent { all, on_link }))) => {
+                    data_bytes += all;
+                    sent_all.push((link, on_link));
                 }
                 // Who stopped because another had failed has less to say.
                 Ok((_, Err(error))) => {
@@ -257,6 +275,7 @@ fn send_all(
                 Err(_) => failed = Some(StreamError::Stopped),
             }
         }
+        is_sent.store(true, Ordering::Relaxed);
     });
     if let Some(error) = failed {
         // Those that had nothing left to send have not been told.
@@ -270,6 +289,23 @@ fn send_all(
     }
     end_all(&mut sent_all, is_as_announced)?;
     Ok(data_bytes)
+}
+
+/// Who writes to a receiver that takes nothing waits for two minutes. Once all is over, he has only so long to say so.
+fn unblock(sockets: &[TcpStream], common: &Common<'_>, is_sent: &AtomicBool) {
+    let mut over: Option<Instant> = None;
+    while !is_sent.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(5));
+        if common.progress.is_stopped() || common.given_up.is_so() {
+            over.get_or_insert_with(Instant::now);
+        }
+        if over.is_some_and(|over| over.elapsed() > REASON_MAX) {
+            for socket in sockets {
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+            return;
+        }
+    }
 }
 
 /// The last word of each connection, without which nothing counts: what was made meanwhile is in no list.

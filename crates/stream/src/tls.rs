@@ -11,19 +11,22 @@ use openssl::hash::MessageDigest;
 use openssl::pkey::{PKey, PKeyRef, Private, Public};
 use openssl::ssl::{
     HandshakeError, SslAcceptor, SslConnector, SslContextBuilder, SslFiletype, SslMethod, SslMode,
-    SslOptions, SslRef, SslSessionCacheMode, SslStream, SslVerifyMode, SslVersion,
+    SslOptions, SslRef, SslSessionCacheMode, SslVerifyMode, SslVersion,
 };
 use openssl::x509::{X509, X509Name};
 
 use crate::StreamError;
 use crate::code::{Code, Role};
-use crate::link::Buffered;
+use crate::link::{Buffered, Channel};
 
 /// How each end knows the other.
 #[derive(Debug)]
 pub enum Identity {
     Code(Code),
     Certificates(Certificates),
+    /// Nobody knows anybody, and nothing is encrypted.
+    #[cfg(feature = "clear")]
+    Clear,
 }
 
 /// Of a CA that both ends know. The sender also wants the name in the receiver's certificate to be that which it connects to.
@@ -59,6 +62,10 @@ impl Tls {
         let is_by_code = matches!(identity, Identity::Code(_));
         let said = setup("TLS cannot be set up");
         let (mut acceptor, mut connector) = (None, None);
+        #[cfg(feature = "clear")]
+        if matches!(identity, Identity::Clear) {
+            return Ok(Self { is_receiver: role == Role::Receiver, is_by_code, acceptor, connector });
+        }
         match role {
             Role::Receiver => {
                 let mut builder = SslAcceptor::mozilla_modern_v5(SslMethod::tls_server()).map_err(&said)?;
@@ -76,12 +83,7 @@ impl Tls {
     }
 
     /// `name`: what the sender called the receiver.
-    pub fn handshake(
-        &self,
-        tcp: TcpStream,
-        peer: &str,
-        name: &str,
-    ) -> Result<SslStream<Buffered>, StreamError> {
+    pub fn handshake(&self, tcp: TcpStream, peer: &str, name: &str) -> Result<Channel, StreamError> {
         let broken = |error: std::io::Error| StreamError::Connect {
             peer: peer.to_owned(),
             why: error.to_string(),
@@ -101,6 +103,13 @@ impl Tls {
                     .use_server_name_indication(!self.is_by_code)
                     .connect(name, tcp)
             }
+            #[cfg(feature = "clear")]
+            (None, None) => {
+                let mut tcp = tcp;
+                tcp.set_timeouts().map_err(broken)?;
+                return Ok(Channel::Clear(tcp));
+            }
+            #[cfg(not(feature = "clear"))]
             (None, None) => return Err(StreamError::Stopped),
         };
         let mut stream = shaken.map_err(|error| self.refused(peer, &error))?;
@@ -114,7 +123,7 @@ impl Tls {
             });
         }
         stream.get_mut().set_timeouts().map_err(broken)?;
-        Ok(stream)
+        Ok(Channel::Tls(stream))
     }
 
     fn refused(&self, peer: &str, error: &HandshakeError<Buffered>) -> StreamError {
@@ -202,6 +211,8 @@ fn configure(
                 .map_err(setup(&format!("{} is not the key of the certificate", files.key.display())))?;
             builder.set_verify(verify);
         }
+        #[cfg(feature = "clear")]
+        Identity::Clear => {}
     }
     Ok(())
 }

@@ -8,12 +8,13 @@ use nix::unistd::geteuid;
 
 use crate::StreamError;
 use crate::entry::{Entry, Kind};
-use crate::landing::{dress, lay_mark, prepare, sync, take_mark};
+use crate::landing::{dress, lay_mark, prepare};
 use crate::progress::Progress;
 use crate::xbstream::Place;
 
 const ENTRIES_MAX: usize = 10_000_000;
 const PIECE_BYTES: usize = 1 << 20;
+const BLOCK_BYTES: usize = 512;
 
 fn refused(path: &Path, why: impl Into<String>) -> StreamError {
     StreamError::Setup {
@@ -41,7 +42,7 @@ pub fn extract(read: impl Read, root: &Path, progress: &Progress) -> Result<(), 
             return Err(StreamError::Stopped);
         }
         let mut one = one.map_err(broken)?;
-        let Some(entry) = entry(&one).map_err(broken)? else { continue };
+        let Some(entry) = entry(&mut one).map_err(broken)? else { continue };
         let full = root.join(&entry.path);
         entry.check().map_err(|why| refused(&entry.path, why))?;
         let cannot = |error: io::Error| crate::landing::target(&full, error);
@@ -65,9 +66,7 @@ pub fn extract(read: impl Read, root: &Path, progress: &Progress) -> Result<(), 
             return Err(refused(root, format!("it has more than {ENTRIES_MAX} files")));
         }
     }
-    // To the very end, behind the two blocks of zeros: what comes is whole only then.
-    let mut read = archive.into_inner();
-    while read.read(&mut room).map_err(broken)? > 0 {}
+    ends(archive.into_inner(), &mut room).map_err(broken)?;
     for entry in entries.iter().filter(|entry| entry.kind == Kind::Link) {
         let full = root.join(&entry.path);
         std::os::unix::fs::symlink(&entry.target, &full)
@@ -77,16 +76,37 @@ pub fn extract(read: impl Read, root: &Path, progress: &Progress) -> Result<(), 
     for entry in entries.iter().rev().filter(|entry| !entry.is_root()) {
         dress(root, entry, is_root)?;
     }
-    sync(root)?;
-    take_mark(root, &mark, false)?;
+    mark.sync()?;
+    mark.take(false)?;
     for entry in entries.iter().filter(|entry| entry.is_root()) {
         dress(root, entry, is_root)?;
     }
-    sync(root)
+    mark.sync()
+}
+
+/// Two blocks of zeros, and zeros behind them to the full record: a tar without them was cut, and what stands behind them is another one.
+/// Source: POSIX, pax, "ustar Interchange Format". The crate has read the first of the two, if there was one.
+fn ends(mut read: impl Read, room: &mut [u8]) -> io::Result<()> {
+    let mut zeros = 0;
+    loop {
+        let count = read.read(room)?;
+        if count == 0 {
+            break;
+        }
+        if room.get(..count).unwrap_or_default().iter().any(|byte| *byte != 0) {
+            return Err(io::Error::other("something stands behind its end, which would not be extracted"));
+        }
+        zeros += count;
+    }
+    if zeros < BLOCK_BYTES {
+        return Err(io::Error::other("it was cut: the two blocks of zeros at its end are missing"));
+    }
+    Ok(())
 }
 
 /// `None`: it is nothing that is written.
-fn entry<R: Read>(one: &tar::Entry<'_, R>) -> io::Result<Option<Entry>> {
+fn entry<R: Read>(one: &mut tar::Entry<'_, R>) -> io::Result<Option<Entry>> {
+    let time = extensions(one)?;
     let header = one.header();
     let kind = match header.entry_type() {
         tar::EntryType::Regular | tar::EntryType::Continuous | tar::EntryType::GNUSparse => Kind::File,
@@ -111,12 +131,46 @@ fn entry<R: Read>(one: &tar::Entry<'_, R>) -> io::Result<Option<Entry>> {
         mode: header.mode()? & 0o1777,
         uid: id(header.uid())?,
         gid: id(header.gid())?,
-        mtime_s: header.mtime()?.cast_signed(),
-        mtime_ns: 0,
+        mtime_s: time.map_or(header.mtime()?.cast_signed(), |(seconds, _)| seconds),
+        mtime_ns: time.map_or(0, |(_, nanoseconds)| nanoseconds),
         size_bytes: if kind == Kind::File { one.size() } else { 0 },
         path: below(&one.path()?),
         target,
     }))
+}
+
+/// The time of a pax header, seconds and nanoseconds. Source: POSIX, pax, "pax Extended Header"; GNU tar, "Storing Sparse Files".
+fn extensions<R: Read>(one: &mut tar::Entry<'_, R>) -> io::Result<Option<(i64, u32)>> {
+    let (mut time, mut is_sparse) = (None, false);
+    let Some(all) = one.pax_extensions()? else { return Ok(None) };
+    for extension in all {
+        let extension = extension?;
+        is_sparse |= extension.key_bytes().starts_with(b"GNU.sparse.");
+        if extension.key_bytes() == b"mtime" {
+            time = extension.value().ok().and_then(seconds);
+        }
+    }
+    if is_sparse {
+        return Err(io::Error::other(format!(
+            "{} is sparse in a way that is not read here; tar --format=gnu -S writes one that is",
+            one.path()?.display()
+        )));
+    }
+    Ok(time)
+}
+
+/// `1700000000.25`, `-0.5`.
+fn seconds(text: &str) -> Option<(i64, u32)> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let mut nanoseconds: u32 = 0;
+    for digit in part.chars().chain("000000000".chars()).take(9) {
+        nanoseconds = nanoseconds * 10 + digit.to_digit(10)?;
+    }
+    let seconds: i64 = whole.parse().ok()?;
+    if !whole.starts_with('-') || nanoseconds == 0 {
+        return Some((seconds, nanoseconds));
+    }
+    Some((seconds.checked_sub(1)?, 1_000_000_000 - nanoseconds))
 }
 
 /// As tar is usually told to: `./db/t.ibd`, `db/`. Anything else stays as it is, and is refused if it leads out.

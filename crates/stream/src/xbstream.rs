@@ -8,6 +8,7 @@ mod buffers;
 mod create;
 mod crypt;
 mod extract;
+mod front;
 mod layers;
 mod place;
 mod source;

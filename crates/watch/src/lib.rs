@@ -5,6 +5,7 @@
 //! it again and again. Nothing here changes a server.
 
 pub mod clients;
+pub mod counts;
 pub mod daemon;
 pub mod http;
 pub mod keep;

@@ -9,7 +9,7 @@ use status_ops::status::{NodeStatus, Status, status};
 
 use crate::state::{
     Certificate, CertificateSight, Failure, FindingSight, FindingState, LinkSight, LinkState, Look, Reason,
-    ServerSight, Sights,
+    ServerSight, SettingSight, Sights,
 };
 
 /// As status-ops begins it where the wire could not be looked at.
@@ -73,6 +73,20 @@ fn sights(seen: Status) -> Sights {
     if let Some((why, _)) = &wire_unseen {
         links.extend(unseen_pairs(&seen.nodes, why));
     }
+    let settings = seen
+        .nodes
+        .iter()
+        .filter(|node| node.version.is_some())
+        .flat_map(|node| {
+            node.rows.iter().map(|row| SettingSight {
+                server: node.node.clone(),
+                what: row.what.clone(),
+                configured: row.configured.clone(),
+                effective: row.effective.clone(),
+                seen: row.seen.clone(),
+            })
+        })
+        .collect();
     let findings = seen
         .findings
         .into_iter()
@@ -99,6 +113,7 @@ fn sights(seen: Status) -> Sights {
         servers: seen.nodes.into_iter().map(server).collect(),
         links,
         certificates: Vec::new(),
+        settings,
         findings,
         wire_unseen,
         not_looked_at: seen.not_looked_at,

@@ -68,7 +68,7 @@ pub fn samples(cluster: &str, state: &State) -> Vec<Sample> {
                     samples.push(Sample::new(&RELOAD_PENDING, &[cluster, server, usage], value));
                 }
             }
-            Body::Server { .. } | Body::Certificate { .. } | Body::Finding { .. } => {}
+            Body::Server { .. } | Body::Certificate { .. } | Body::Setting { .. } | Body::Finding { .. } => {}
         }
     }
     samples.push(Sample::new(&SCAN_INTERVAL, &[cluster], state.meta.interval_s as f64));

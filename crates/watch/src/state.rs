@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use model::{LinkKind, Severity};
 use serde::{Deserialize, Serialize};
 
+use crate::counts::Counts;
+
 /// The states of a link, as they are published. The first two are what `model::link::judge` calls plain and sealed; nothing here
 /// makes one of them out of anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +128,7 @@ pub struct Sights {
     pub servers: Vec<ServerSight>,
     pub links: Vec<LinkSight>,
     pub certificates: Vec<CertificateSight>,
+    pub settings: Vec<SettingSight>,
     pub findings: Vec<FindingSight>,
     /// Why no link was checked, and whether that is an error.
     pub wire_unseen: Option<(String, bool)>,
@@ -155,6 +158,16 @@ pub struct CertificateSight {
     pub usage: String,
     pub seen: String,
     pub facts: Result<Certificate, String>,
+}
+
+/// What a server was told about one kind of traffic, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingSight {
+    pub server: String,
+    pub what: String,
+    pub configured: String,
+    pub effective: String,
+    pub seen: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,6 +215,15 @@ pub enum Body {
         /// Why it could not be read now; then `facts` are of an earlier look.
         unread: Option<String>,
     },
+    Setting {
+        server: String,
+        what: String,
+        configured: String,
+        effective: String,
+        seen: String,
+        /// Why it could not be read now; then it is as an earlier look read it.
+        unread: Option<String>,
+    },
     Finding {
         rule: String,
         subject: String,
@@ -225,6 +247,7 @@ impl Body {
             Self::Certificate { server, usage, seen, .. } => {
                 ("certificate", format!("{server} {usage} {seen}"))
             }
+            Self::Setting { server, what, .. } => ("setting", format!("{server} {what}")),
             Self::Finding { rule, subject, .. } => ("finding", format!("{rule} {subject}")),
         }
     }
@@ -238,6 +261,10 @@ impl Body {
             Self::Certificate { facts, .. } => {
                 facts.as_ref().map_or_else(|| "unknown".into(), |facts| facts.fingerprint.clone())
             }
+            Self::Setting { unread: Some(_), .. } => "unknown".into(),
+            // An option file that was changed is a change too, long before the restart that reads it.
+            Self::Setting { configured, effective, .. } if configured == effective => effective.clone(),
+            Self::Setting { configured, effective, .. } => format!("{effective} (configured: {configured})"),
             Self::Finding { state, .. } => state.as_str().into(),
         }
     }
@@ -285,6 +312,9 @@ pub struct Meta {
     pub durations: Durations,
     pub not_looked_at: Vec<String>,
     pub error: Option<String>,
+    /// `None`: a sealion before there were any has kept it.
+    #[serde(default)]
+    pub counts: Option<Counts>,
 }
 
 impl Meta {
@@ -380,6 +410,10 @@ pub fn advance(old: &State, look: &Look, now_unix_ms: u64) -> (State, Vec<Change
     for sight in &sights.certificates {
         put(certificate(old, sight));
     }
+    for setting in &sights.settings {
+        let SettingSight { server, what, configured, effective, seen } = setting.clone();
+        put(Body::Setting { server, what, configured, effective, seen, unread: None });
+    }
     for finding in &sights.findings {
         let FindingSight { rule, subject, title, severity, remedy, state, why } = finding.clone();
         put(Body::Finding { rule, subject, title, severity, remedy, state, why });
@@ -404,7 +438,8 @@ pub fn advance(old: &State, look: &Look, now_unix_ms: u64) -> (State, Vec<Change
             (key, entry)
         })
         .collect();
-    let meta = meta(old, look, sights, failure, &unseen, now_unix_ms);
+    let mut meta = meta(old, look, sights, failure, &unseen, now_unix_ms);
+    meta.counts = Some(Counts::of(&entries));
     let changes = changes(&old.entries, &entries);
     (State { entries, meta }, changes)
 }
@@ -538,6 +573,14 @@ fn faded(body: &Body, look: &Look, unseen: &Unseen<'_>) -> Option<Body> {
                 unread: Some(why),
             })
         }
+        Body::Setting { server, .. } => {
+            let why = unseen.of_server(server).filter(|_| is_watched(server))?;
+            let mut body = body.clone();
+            if let Body::Setting { unread, .. } = &mut body {
+                *unread = Some(why);
+            }
+            Some(body)
+        }
         Body::Finding { rule, subject, title, severity, remedy, .. } => {
             let why = match unseen.all {
                 Some(why) => format!("the last look failed: {why}"),
@@ -556,22 +599,36 @@ fn faded(body: &Body, look: &Look, unseen: &Unseen<'_>) -> Option<Body> {
     }
 }
 
+/// Whether a subject (`n1`, `n1 galera`, `galera n1-n2`, `galera n1 - n2`) is about this server, or about a link of it.
+pub fn is_about(subject: &str, server: &str) -> bool {
+    if is_of(subject, server) {
+        return true;
+    }
+    let ends = LinkKind::ALL.iter().find_map(|kind| subject.strip_prefix(kind.as_str())?.strip_prefix(' '));
+    ends.is_some_and(|ends| touches(ends, server))
+}
+
+/// `n1`, `n1 galera`: names have no blanks.
+fn is_of(subject: &str, server: &str) -> bool {
+    subject == server || subject.strip_prefix(server).is_some_and(|rest| rest.starts_with(' '))
+}
+
+/// `n1-n2`, `n1 - n2`.
+fn touches(ends: &str, server: &str) -> bool {
+    ends.strip_prefix(server).is_some_and(|rest| rest.starts_with(['-', ' ']))
+        || ends.strip_suffix(server).is_some_and(|rest| rest.ends_with(['-', ' ']))
+}
+
 /// Why a subject (`n1`, `n1 galera`, `galera n1-n2`, the cluster) was not judged. `None`: it was looked at, and the rule had nothing to say.
 fn unseen_subject(subject: &str, look: &Look, unseen: &Unseen<'_>) -> Option<String> {
-    let is_of = |server: &str| {
-        subject == server || subject.strip_prefix(server).is_some_and(|rest| rest.starts_with(' '))
-    };
-    if let Some(server) = look.servers.iter().find(|server| is_of(server)) {
+    if let Some(server) = look.servers.iter().find(|server| is_of(subject, server)) {
         return unseen.of_server(server);
     }
     let mut kinds = LinkKind::ALL.iter();
     let ends = kinds.find_map(|kind| subject.strip_prefix(kind.as_str())?.strip_prefix(' '));
     if let Some(ends) = ends {
-        let touches = |server: &&String| {
-            ends.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('-'))
-                || ends.strip_suffix(server.as_str()).is_some_and(|rest| rest.ends_with('-'))
-        };
-        let mut of_ends = look.servers.iter().filter(touches).filter_map(|server| unseen.of_server(server));
+        let of_ends = look.servers.iter().filter(|server| touches(ends, server));
+        let mut of_ends = of_ends.filter_map(|server| unseen.of_server(server));
         return of_ends.next().or_else(|| unseen.wire.map(|why| format!("no link was checked: {why}")));
     }
     // Of the cluster as a whole: whoever is silent may have been the one to say it.

@@ -1,5 +1,5 @@
 "use strict";
-(async () => {
+const login = async () => {
   const say = (text) => { document.getElementById("state").textContent = text; };
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   history.replaceState(null, "", "/login");
@@ -16,4 +16,7 @@
   } catch {
     say("sealion web does not answer. Is it still running?");
   }
-})();
+};
+// An address that is pasted into this very page only changes what stands behind #.
+addEventListener("hashchange", () => { if (location.hash) { login(); } });
+login();

@@ -3,12 +3,14 @@
 
 use std::path::Path;
 
-use model::{LinkKind, Severity};
+use change::journal::Journal;
+use change::{Direction, Record};
+use model::{Finding, LinkKind, Phase, Plan, Run, Severity, StepId, Verdict};
 use store::{Store, StoreError};
 use watch::keep;
 use watch::state::{
     Certificate, CertificateSight, Failure, FindingSight, FindingState, LinkSight, LinkState, Look, Reason,
-    ServerSight, Sights, State,
+    ServerSight, SettingSight, Sights, State,
 };
 
 /// What would run, if a page wrote names as they are.
@@ -51,6 +53,11 @@ fn finding(
 ) -> FindingSight {
     let [title, why, remedy] = words.map(str::to_owned);
     FindingSight { rule: rule.into(), subject: subject.into(), title, severity, remedy, state, why }
+}
+
+fn setting(server: &str, what: &str, words: [&str; 3]) -> SettingSight {
+    let [configured, effective, seen] = words.map(str::to_owned);
+    SettingSight { server: server.into(), what: what.into(), configured, effective, seen }
 }
 
 fn look(sights: Sights) -> Look {
@@ -123,8 +130,111 @@ pub fn fill(path: &Path, now: u64) -> Result<(), StoreError> {
     evil.links.push(link(LinkKind::Client, EVIL, "db1", LinkState::Plain, EVIL));
     evil.certificates.push(certificate(EVIL, EVIL, EVIL, 9, 1));
     evil.findings.push(finding(EVIL, EVIL, Severity::Critical, FindingState::Fail, [EVIL; 3]));
+    evil.settings.push(setting(EVIL, EVIL, [EVIL; 3]));
     evil.not_looked_at.push(EVIL.into());
-    put(EVIL, &look(evil), now - 4_000)
+    put(EVIL, &look(evil), now - 4_000)?;
+    runs(&mut store, now)?;
+    // A directory that cannot be written makes pages without changes, which a test would see.
+    let _ = changes(path, now);
+    Ok(())
+}
+
+pub const FIRST_RUN: &str = "20261127T080000Z-1";
+pub const SECOND_RUN: &str = "20261128T080000Z-2";
+
+/// Two of `sealion status`: what failed is mended, stays, is not judged again, or is new.
+fn runs(store: &mut Store, now: u64) -> Result<(), StoreError> {
+    let finding = |rule: &str, severity, verdict, title: &str| Finding {
+        rule: rule.into(),
+        title: title.into(),
+        severity,
+        subject: "db1".into(),
+        verdict,
+        observations: vec![],
+        remedy: "sealion enable clients".into(),
+    };
+    let fail = |why: &str| Verdict::Fail(why.into());
+    let first = vec![
+        finding("SL1001", Severity::Critical, fail("write sets were read"), "Galera replicates in cleartext"),
+        finding("SL1107", Severity::High, fail("app@% may"), "Accounts may log in without TLS"),
+        finding("SL1002", Severity::High, fail("rsync without stunnel"), "SST is in cleartext"),
+        finding("SL1300", Severity::Low, Verdict::Pass, "TLS 1.0 is offered"),
+    ];
+    let second = vec![
+        finding("SL1001", Severity::Critical, Verdict::Pass, "Galera replicates in cleartext"),
+        finding("SL1107", Severity::High, fail("app@% may"), "Accounts may log in without TLS"),
+        finding("SL1300", Severity::Low, fail(EVIL), "TLS 1.0 is offered"),
+    ];
+    for (id, findings, started_unix_ms) in
+        [(FIRST_RUN, first, now - 24 * 60 * MINUTE_MS), (SECOND_RUN, second, now - MINUTE_MS)]
+    {
+        let notes = vec!["not looked at: SST: none ran".into(), EVIL.into()];
+        let phase = Phase { name: "status".into(), started_unix_ms, findings, notes, ..Phase::default() };
+        store.put_run(&Run {
+            id: id.into(),
+            command: "status".into(),
+            sealion_version: "0.1.0".into(),
+            started_unix_ms,
+            ended_unix_ms: started_unix_ms + 4_000,
+            phases: vec![phase],
+        })?;
+    }
+    Ok(())
+}
+
+pub const PLAN: &str = "20261128T090000Z-3";
+
+/// One that failed half-way, with a diff.
+fn changes(store: &Path, now: u64) -> Result<(), Box<dyn std::error::Error>> {
+    let step = |id: &str, title: &str, diff: &[&str]| {
+        serde_json::json!({
+            "id": id, "kind": "write-files", "title": title, "nodes": ["db1"], "restarts_server": diff.is_empty(), "no_op": false,
+            "shell": [], "sql": ["SET GLOBAL wsrep_provider_options='socket.dynamic=yes'"], "diff": diff, "params": {}
+        })
+    };
+    let diff = format!(
+        "--- /etc/mysql/conf.d/sealion.cnf\n+++ /etc/mysql/conf.d/sealion.cnf\n@@ -1,2 +1,2 @@\n [mysqld]\n-ssl=OFF\n+ssl_ca={EVIL}"
+    );
+    let plan = serde_json::json!({
+        "id": PLAN, "change": {"verb": "enable", "nouns": ["galera", "clients"]}, "cluster": "prod", "made_unix_ms": now,
+        "sealion_version": "0.1.0", "state_hash": "0123456789abcdef", "impact": ["each server is restarted once"],
+        "rights": ["SUPER on each server"],
+        "steps": [step("E1.n1", "db1 gets its certificates", &[&diff]), step("E2.n1", EVIL, &[]), step("E3.n1", "db1 is proven", &[])]
+    });
+    let plan: Plan = serde_json::from_value(plan)?;
+    let dir = store.with_file_name("journals").join("prod");
+    std::fs::create_dir_all(&dir)?;
+    let mut journal = Journal::open(&dir.join(format!("{PLAN}.journal")))?;
+    let direction = Direction::Forward;
+    let (first, second) = (StepId("E1.n1".into()), StepId("E2.n1".into()));
+    for record in [
+        Record::Opened { plan: Box::new(plan) },
+        Record::Intent { step: first.clone(), direction },
+        Record::Done { step: first, direction, note: "3 files of mode 0600".into() },
+        Record::Intent { step: second.clone(), direction },
+        Record::Failed { step: second, direction, why: format!("db1 does not answer {EVIL}") },
+    ] {
+        journal.append(now - 2 * MINUTE_MS, record)?;
+    }
+    Ok(())
+}
+
+/// So many clusters of four servers, each twentieth of which speaks cleartext.
+pub fn many(path: &Path, clusters: usize, now: u64) -> Result<(), StoreError> {
+    let mut store = Store::open(path)?;
+    for at in 0..clusters {
+        let state = if at % 20 == 0 { LinkState::Plain } else { LinkState::Verified };
+        let mut sights = three(state, "TLS 1.3 from the first byte on", now);
+        sights.servers.push(server("db4", "10.0.0.4:3306", true));
+        sights.links.push(link(LinkKind::Client, "client", "db4", state, "12 sessions"));
+        let words = ["TLS 1.0 is offered", "it is", "sealion enable clients"];
+        sights.findings.extend((0..20).map(|rule| {
+            let state = if rule == at % 40 { FindingState::Fail } else { FindingState::Pass };
+            finding(&format!("SL13{rule:02}"), "db1", Severity::Low, state, words)
+        }));
+        keep::record(&mut store, &format!("many-{at:04}"), &State::default(), &look(sights), now - 9_000)?;
+    }
+    Ok(())
 }
 
 fn prod(now: u64) -> Sights {
@@ -216,6 +326,12 @@ fn prod(now: u64) -> Sights {
                 ["SST is in cleartext", "db4 did not answer", "sealion enable sst"],
             ),
             finding("SL1300", "db2", Severity::Low, FindingState::Pass, ["TLS 1.0 is offered", "", ""]),
+        ],
+        settings: vec![
+            setting("db1", "client", ["TLS offered", "TLS offered", "plain"]),
+            setting("db1", "galera", ["TLS", "cleartext", "plain"]),
+            setting("db2", "client", ["TLS required", "TLS required", "sealed"]),
+            setting("db2", "galera", ["TLS", "TLS", "sealed"]),
         ],
         wire_unseen: None,
         not_looked_at: vec![

@@ -5,7 +5,10 @@
 //! store and fills the templates, [`picture`] draws.
 
 mod auth;
+mod difference;
 mod guard;
+mod journals;
+mod live;
 mod pages;
 mod picture;
 #[cfg(test)]
@@ -25,6 +28,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use secrecy::SecretString;
+use tokio::sync::Semaphore;
 
 pub use auth::Token;
 
@@ -37,23 +41,32 @@ const STOP_POLL: Duration = Duration::from_millis(100);
 /// Each reads the store once; more than that wait.
 const READERS_MAX: usize = 4;
 
+/// Beside the store.
+const JOURNALS: &str = "journals";
+
 /// What every request is answered from.
 #[derive(Clone)]
 pub(crate) struct Site {
     store: Arc<PathBuf>,
+    /// Of changes: the state directory has both.
+    journals: Arc<PathBuf>,
     gate: Arc<auth::Gate>,
     hosts: Arc<Vec<String>>,
     pages: Arc<pages::Pages>,
+    /// One for each page that is open.
+    streams: Arc<Semaphore>,
     timeout: Duration,
 }
 
 impl Site {
     fn new(store: PathBuf, listen: SocketAddr, token: &Token) -> Self {
         Self {
+            journals: Arc::new(store.with_file_name(JOURNALS)),
             store: Arc::new(store),
             gate: Arc::new(auth::Gate::new(token)),
             hosts: Arc::new(guard::hosts(listen)),
             pages: Arc::new(pages::Pages::new()),
+            streams: Arc::new(Semaphore::new(live::STREAMS_MAX)),
             timeout: REQUEST_TIMEOUT,
         }
     }
@@ -124,6 +137,20 @@ pub(crate) fn guarded(site: Site, others: Router<Site>) -> Router {
         .route("/", get(pages::fleet))
         .route("/index.json", get(pages::fleet_json))
         .route("/c/{name}", get(pages::cluster))
+        .route("/c/{name}/s/{server}", get(pages::server))
+        .route("/c/{name}/change/{plan}", get(pages::plan))
+        .route("/certificates", get(pages::certificates))
+        .route("/certificates.json", get(pages::certificates_json))
+        .route("/certificates.ics", get(pages::certificates_ics))
+        .route("/findings", get(pages::findings))
+        .route("/findings.json", get(pages::findings_json))
+        .route("/runs", get(pages::runs))
+        .route("/runs.json", get(pages::runs_json))
+        .route("/runs/{id}", get(pages::run))
+        .route("/drivers", get(pages::drivers))
+        .route("/drivers.json", get(pages::drivers_json))
+        .route("/events", get(live::live))
+        .route("/page.js", get(|| asset("text/javascript; charset=utf-8", include_str!("../assets/page.js"))))
         .route("/login", get(pages::login).post(exchange))
         .route("/style.css", get(|| asset("text/css; charset=utf-8", include_str!("../assets/style.css"))))
         .route(

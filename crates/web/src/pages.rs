@@ -1,23 +1,50 @@
 //! The pages: what the store has, through the templates.
 
+mod certificates;
+mod drivers;
+mod findings;
+mod plan;
+mod runs;
+mod server;
+
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use axum::extract::{Path as Segment, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path as Segment, Query, State};
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use minijinja::{Environment, UndefinedBehavior, Value, context};
-use report::shape::{FleetReport, SeverityWord, WatchLinkRow, WatchLinkWord, WatchReport, WatchSummary};
-use serde::Serialize;
+use report::shape::{
+    FleetReport, OfCluster, SeverityWord, VerdictWord, WatchCertificateRow, WatchCertificatesReport,
+    WatchFindingRow, WatchFindingsReport, WatchLinkRow, WatchLinkWord, WatchReport, WatchServerReport,
+    WatchSummary,
+};
+use serde::{Deserialize, Serialize};
 use store::{Store, StoreError};
 
 use crate::{Site, picture, words};
 
-const TEMPLATES: [(&str, &str); 6] = [
+pub use certificates::{certificates, certificates_ics, certificates_json};
+pub use drivers::{drivers, drivers_json};
+pub use findings::{findings, findings_json};
+pub use plan::plan;
+pub use runs::{run, runs, runs_json};
+pub use server::server;
+
+const TEMPLATES: [(&str, &str); 14] = [
     ("frame.html", include_str!("templates/frame.html")),
     ("parts.html", include_str!("templates/parts.html")),
     ("fleet.html", include_str!("templates/fleet.html")),
     ("cluster.html", include_str!("templates/cluster.html")),
+    ("server.html", include_str!("templates/server.html")),
+    ("certificates.html", include_str!("templates/certificates.html")),
+    ("findings.html", include_str!("templates/findings.html")),
+    ("difference.html", include_str!("templates/difference.html")),
+    ("runs.html", include_str!("templates/runs.html")),
+    ("run.html", include_str!("templates/run.html")),
+    ("plan.html", include_str!("templates/plan.html")),
+    ("drivers.html", include_str!("templates/drivers.html")),
     ("login.html", include_str!("templates/login.html")),
     ("problem.html", include_str!("templates/problem.html")),
 ];
@@ -34,7 +61,45 @@ pub const LINKS_FROM_WORST: [WatchLinkWord; 5] = [
     WatchLinkWord::Verified,
 ];
 
+/// Of ten thousand servers a page has so many clusters, the worst first.
+const CLUSTERS_A_PAGE: usize = 100;
+
 pub struct Pages(Environment<'static>);
+
+/// What stands behind `?` of an address.
+pub type Asked<T> = Result<Query<T>, QueryRejection>;
+
+fn query<T>(asked: Asked<T>) -> Result<T, Problem> {
+    asked.map(|Query(wanted)| wanted).map_err(|why| {
+        let next = "correct what stands behind ? in the address, or leave it out";
+        Problem::new(StatusCode::BAD_REQUEST, "The address is not right", why.body_text(), next)
+    })
+}
+
+/// Which clusters the first page has.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub struct FleetWanted {
+    /// A part of the name.
+    #[serde(default)]
+    q: String,
+    /// One of [`ALARM`].
+    #[serde(default)]
+    grade: String,
+    /// From 1.
+    #[serde(default)]
+    page: usize,
+}
+
+impl FleetWanted {
+    fn takes(&self, grade: &Grade, summary: &WatchSummary) -> bool {
+        (self.grade.is_empty() || self.grade == grade.class)
+            && (self.q.is_empty() || summary.cluster.to_lowercase().contains(&self.q.to_lowercase()))
+    }
+
+    fn address(&self, page: usize) -> String {
+        format!("/?q={}&grade={}&page={page}", words::segment(&self.q), words::segment(&self.grade))
+    }
+}
 
 /// Why a page is not what was asked for, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -165,9 +230,16 @@ impl Pages {
         )
     }
 
-    fn fleet(&self, report: &FleetReport) -> Response {
+    fn fleet(&self, report: &FleetReport, wanted: &FleetWanted) -> Response {
         let mut graded: Vec<(Grade, &WatchSummary)> =
             report.clusters.iter().map(|summary| (grade(summary), summary)).collect();
+        let by_grade: Vec<_> = ALARM
+            .into_iter()
+            .map(|class| (class, graded.iter().filter(|(grade, _)| grade.class == class).count()))
+            .filter(|(_, count)| *count > 0)
+            .collect();
+        let servers: u64 = report.clusters.iter().map(|summary| u64::from(summary.servers)).sum();
+        graded.retain(|(grade, summary)| wanted.takes(grade, summary));
         graded.sort_by_key(|(grade, _)| ALARM.iter().position(|class| *class == grade.class));
         let count = |is_such: fn(&WatchSummary) -> bool, what: &str| {
             let count = report.clusters.iter().filter(|summary| is_such(summary)).count();
@@ -182,11 +254,25 @@ impl Pages {
         .into_iter()
         .flatten()
         .collect();
+        let found = graded.len();
+        let pages = found.div_ceil(CLUSTERS_A_PAGE).max(1);
+        let page = wanted.page.clamp(1, pages);
+        let first = (page - 1) * CLUSTERS_A_PAGE;
         let rows: Vec<_> = graded
             .iter()
+            .skip(first)
+            .take(CLUSTERS_A_PAGE)
             .map(|(grade, summary)| context! { s => Value::from_serialize(summary), grade => Value::from_serialize(grade) })
             .collect();
-        let context = context! { rows, counts, now => report.at_unix_ms, version => report.sealion_version };
+        let context = context! {
+            rows, counts, servers, found, pages, page, by_grade,
+            all => report.clusters.len(),
+            wanted => Value::from_serialize(wanted),
+            before => (page > 1).then(|| wanted.address(page - 1)),
+            after => (page < pages).then(|| wanted.address(page + 1)),
+            now => report.at_unix_ms,
+            version => report.sealion_version,
+        };
         self.page(StatusCode::OK, "fleet.html", context)
     }
 
@@ -277,9 +363,13 @@ async fn read<T: Send + 'static>(
     })
 }
 
-pub async fn fleet(State(site): State<Site>) -> Response {
+pub async fn fleet(State(site): State<Site>, wanted: Asked<FleetWanted>) -> Response {
+    let wanted = match query(wanted) {
+        Ok(wanted) => wanted,
+        Err(problem) => return site.pages.problem(&problem, false),
+    };
     match read(&site, watch::view::read_fleet).await {
-        Ok(report) => site.pages.fleet(&report),
+        Ok(report) => site.pages.fleet(&report, &wanted),
         Err(problem) => site.pages.problem(&problem, false),
     }
 }

@@ -9,7 +9,7 @@ use report::shape::{FleetReport, WatchReport};
 use tower::ServiceExt;
 
 use super::*;
-use fill::{EVIL, fill};
+use fill::{EVIL, FIRST_RUN, PLAN, SECOND_RUN, fill};
 
 #[allow(dead_code)]
 #[path = "../examples/fill.rs"]
@@ -111,9 +111,23 @@ fn another_name_than_ours_is_refused() {
 fn without_a_session_only_the_login_and_its_assets_are_there() {
     let bench = filled();
     for cookie in ["", "sl=", "sl=0", "other=1; sl=abc", "sl"] {
-        for path in
-            ["/", "/c/prod", "/c/none", "/index.json", "/c/prod.json", "/none", "/login/", "/style.css/x"]
-        {
+        for path in [
+            "/",
+            "/c/prod",
+            "/c/prod/s/db1",
+            "/certificates",
+            "/certificates.ics",
+            "/runs",
+            "/events",
+            "/page.js",
+            "/drivers",
+            "/c/none",
+            "/index.json",
+            "/c/prod.json",
+            "/none",
+            "/login/",
+            "/style.css/x",
+        ] {
             let answer = bench.get(path, cookie);
             assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{path} {cookie}");
             assert!(answer.text.contains("open the address that sealion web printed"), "{}", answer.text);
@@ -229,15 +243,27 @@ fn names_are_never_markup() {
     let link = format!("/c/{}", words::segment(EVIL));
     assert!(fleet.text.contains(&format!("href=\"{link}\"")), "{}", fleet.text);
     let page = bench.get(&link, &cookie);
-    assert_eq!(page.status, StatusCode::OK, "{}", page.text);
-    for text in [&fleet.text, &page.text] {
+    let others = [
+        format!("{link}/s/{}", words::segment(EVIL)),
+        "/certificates".into(),
+        format!("/certificates?cluster={}", words::segment(EVIL)),
+        "/findings".into(),
+        format!("/findings?rule={}", words::segment(EVIL)),
+        format!("/findings?from={FIRST_RUN}&to={SECOND_RUN}"),
+        format!("/runs/{SECOND_RUN}"),
+        format!("/c/prod/change/{PLAN}"),
+        format!("/drivers?q={}", words::segment(EVIL)),
+        format!("/?q={}", words::segment(EVIL)),
+    ];
+    let others: Vec<Answer> = others.iter().map(|path| bench.get(path, &cookie)).collect();
+    for answer in [&fleet, &page].into_iter().chain(&others) {
+        let text = &answer.text;
+        assert_eq!(answer.status, StatusCode::OK, "{text}");
         assert!(text.contains("&lt;script&gt;alert(1)&lt;"), "{text}");
-        assert!(!text.to_ascii_lowercase().contains("<script"), "{text}");
+        let own = text.replace("<script src=\"/page.js\" defer></script>", "");
+        assert!(!own.to_ascii_lowercase().contains("<script"), "{text}");
         // The CSP would refuse them, so a page with one would be broken.
-        assert!(
-            !text.contains(" style=") && !text.contains("<style") && !text.contains(" onclick="),
-            "{text}"
-        );
+        assert!(!own.contains(" style=") && !own.contains("<style") && !own.contains(" onclick="), "{text}");
     }
     let svg = page.text.split("<svg class=\"net").nth(1).unwrap().split("</svg>").next().unwrap();
     assert!(svg.contains("&lt;script&gt;"), "{svg}");
@@ -318,6 +344,183 @@ fn the_pages_say_what_is_plain_unknown_old_and_was_not_looked_at() {
 }
 
 #[test]
+fn a_server_has_what_is_about_it_and_nothing_else() {
+    let bench = filled();
+    let cookie = bench.cookie();
+    let page = bench.get("/c/prod/s/db1", &cookie).text;
+    for words in [
+        "3 sessions in cleartext: app@10.0.1.7",
+        "<td>cleartext <b class=\"soon\">restart pending</b></td>",
+        "reload pending",
+        "Accounts may log in without TLS",
+        "<td>link</td><td>galera db1 - db3</td>",
+        "sealion status rest",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    for words in ["galera db2 - db3", "12 sessions, each followed as TLS", "SST is in cleartext"] {
+        assert!(!page.contains(words), "{words}: {page}");
+    }
+    let json: report::shape::WatchServerReport =
+        serde_json::from_str(&bench.get("/c/prod/s/db1.json", &cookie).text).unwrap();
+    assert_eq!((json.server.server.as_str(), json.settings.len(), json.certificates.len()), ("db1", 2, 2));
+    let silent = bench.get("/c/prod/s/db4", &cookie).text;
+    assert!(silent.contains("<span class=\"state silent\">silent</span>"), "{silent}");
+    assert!(!silent.contains("No finding is about"), "{silent}");
+}
+
+#[test]
+fn certificates_of_all_clusters_are_by_their_ends_and_as_appointments() {
+    let bench = filled();
+    let cookie = bench.cookie();
+    let page = bench.get("/certificates", &cookie).text;
+    let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words}: {page}"));
+    assert!(at("Ended <") < at("Week of "), "{page}");
+    assert!(at("reload pending") > 0);
+    // One that was never read has no date, and is told.
+    assert!(at("Not known <") > at("Week of "), "{page}");
+    // What was read hours ago is no news, on whichever page.
+    assert_eq!(page.matches("stale</a> <span class=\"badge bad\">stale</span>").count(), 3, "{page}");
+    let of_prod = bench.get("/certificates?cluster=prod", &cookie).text;
+    assert!(of_prod.contains("<p class=\"lead\">5 by the week"), "{of_prod}");
+    let ics = bench.get("/certificates.ics", &cookie);
+    assert_eq!(ics.headers.get("content-type").unwrap(), "text/calendar; charset=utf-8");
+    let json: report::shape::WatchCertificatesReport =
+        serde_json::from_str(&bench.get("/certificates.json", &cookie).text).unwrap();
+    let ends = json.certificates.iter().filter(|one| one.row.not_after_unix.is_some()).count();
+    assert_eq!(ics.text.matches("BEGIN:VEVENT").count(), ends);
+    assert!(json.certificates.is_sorted_by_key(|one| one.row.not_after_unix.unwrap_or(i64::MAX)));
+    let pending = json.certificates.iter().filter(|one| one.row.reload_pending == Some(true)).count();
+    assert_eq!(pending, 2, "both places where it was read");
+}
+
+#[test]
+fn findings_are_those_of_all_clusters_or_what_two_runs_differ_in() {
+    let bench = filled();
+    let cookie = bench.cookie();
+    let page = bench.get("/findings", &cookie).text;
+    assert!(page.contains("<p class=\"lead\">4 failed, 1 could not be judged"), "{page}");
+    let one = bench.get("/findings?rule=SL1107", &cookie).text;
+    assert!(one.contains("1 failed, 0 could not") && !one.contains("SL1001"), "{one}");
+    let between = format!("/findings?from={FIRST_RUN}&to={SECOND_RUN}");
+    let page = bench.get(&between, &cookie).text;
+    for words in [
+        "<h2>New <span class=\"soft\">1</span></h2>",
+        "<h2>Still <span class=\"soft\">1</span></h2>",
+        "<h2>Not known now <span class=\"soft\">1</span></h2>",
+        "<h2>Fixed <span class=\"soft\">1</span></h2>",
+        "not judged in the later run; before: rsync without stunnel",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let turned = bench.get(&format!("/findings?from={SECOND_RUN}&to={FIRST_RUN}"), &cookie).text;
+    assert!(turned.contains("The first of the two is the later one"), "{turned}");
+    let json: serde_json::Value =
+        serde_json::from_str(&bench.get(&between.replace("findings?", "findings.json?"), &cookie).text)
+            .unwrap();
+    assert_eq!(
+        (json["schema"].as_str(), json["rows"][0]["became"].as_str()),
+        (Some("sealion/findings-difference/1"), Some("new"))
+    );
+    for (path, status) in [
+        ("/findings?from=none&to=none", StatusCode::NOT_FOUND),
+        ("/findings?from=x", StatusCode::NOT_FOUND),
+        ("/findings?from=a&from=b", StatusCode::BAD_REQUEST),
+        ("/findings.json?to=x", StatusCode::NOT_FOUND),
+    ] {
+        assert_eq!(bench.get(path, &cookie).status, status, "{path}");
+    }
+}
+
+#[test]
+fn runs_and_changes_are_shown_and_a_plan_with_what_it_writes() {
+    let bench = filled();
+    let cookie = bench.cookie();
+    let page = bench.get("/runs", &cookie).text;
+    for words in [
+        FIRST_RUN,
+        SECOND_RUN,
+        "enable galera,clients",
+        "not finished: failed at step E2.n1",
+        "none looked at",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let run = bench.get(&format!("/runs/{FIRST_RUN}"), &cookie).text;
+    assert!(run.contains("rsync without stunnel") && run.contains("1 passed"), "{run}");
+    let json: serde_json::Value =
+        serde_json::from_str(&bench.get(&format!("/runs/{FIRST_RUN}.json"), &cookie).text).unwrap();
+    assert_eq!(json["run"]["id"], FIRST_RUN);
+    let plan = bench.get(&format!("/c/prod/change/{PLAN}"), &cookie).text;
+    for words in [
+        "<b>Not finished:</b> failed at step E2.n1.",
+        "<span class=\"added\">+ssl_ca=&lt;script&gt;",
+        "<span class=\"gone\">-ssl=OFF</span>",
+        "3 files of mode 0600",
+        "<span class=\"state fail\">failed</span>",
+        "<span class=\"state \">not begun</span>",
+    ] {
+        assert!(plan.contains(words), "{words}: {plan}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&bench.get(&format!("/c/prod/change/{PLAN}.json"), &cookie).text).unwrap();
+    assert_eq!((json["plan"]["id"].as_str(), json["records"].as_array().unwrap().len()), (Some(PLAN), 4));
+    // What is damaged is said, and hides nothing else.
+    let damaged = bench.path.with_file_name("journals").join("prod/damaged.journal");
+    std::fs::write(damaged, "{}\n{}\n").unwrap();
+    let page = bench.get("/runs", &cookie).text;
+    assert!(page.contains("damaged.journal") && page.contains("enable galera,clients"), "{page}");
+}
+
+#[test]
+fn drivers_are_filtered() {
+    let bench = filled();
+    let cookie = bench.cookie();
+    let all = bench.get("/drivers", &cookie).text;
+    let broken = bench.get("/drivers?kept=broken&q=mysql", &cookie).text;
+    let rows = |text: &str| text.matches("<tr").count();
+    assert!(
+        rows(&all) > 150 && rows(&broken) < rows(&all) && rows(&broken) > 1,
+        "{} {}",
+        rows(&all),
+        rows(&broken)
+    );
+    assert_eq!(broken.matches("broken by").count(), rows(&broken) - 1);
+    assert!(bench.get("/drivers.json", &cookie).text.contains("sealion/prove-clients/1"));
+}
+
+/// Ten thousand servers: the page stays small, and shows the worst first.
+#[test]
+fn the_first_page_of_thousands_of_clusters_is_small_and_has_the_worst() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("runs.sqlite");
+    fill::many(&path, 2500, now()).unwrap();
+    let bench = at(&path, place);
+    let cookie = bench.cookie();
+    let page = bench.get("/", &cookie);
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(page.text.len() < 200 * 1024, "{} bytes", page.text.len());
+    assert!(page.text.contains("10000 servers") && page.text.contains("Page 1 of 25"), "{}", page.text);
+    let (worst, last) = (page.text.find("/c/many-0000").unwrap(), bench.get("/?page=25", &cookie).text);
+    assert!(worst > 0 && !last.contains("badge bad") && last.contains("Page 25 of 25"));
+    let found = bench.get("/?q=MANY-17&grade=bad", &cookie).text;
+    assert!(
+        found.contains("of 2500 clusters")
+            && found.contains("/c/many-1700")
+            && !found.contains("/c/many-1701"),
+        "{found}"
+    );
+    for path in ["/?page=0", "/?page=99999", "/?grade=none"] {
+        assert_eq!(bench.get(path, &cookie).status, StatusCode::OK, "{path}");
+    }
+    assert_eq!(bench.get("/?page=x", &cookie).status, StatusCode::BAD_REQUEST);
+    for path in ["/certificates", "/findings"] {
+        let text = bench.get(path, &cookie).text;
+        assert!(text.len() < 500 * 1024, "{path}: {}", text.len());
+    }
+}
+
+#[test]
 fn what_is_not_watched_is_404() {
     let bench = filled();
     let cookie = bench.cookie();
@@ -328,6 +531,12 @@ fn what_is_not_watched_is_404() {
         "/c/prod.json.json",
         "/c/",
         "/c/prod/x",
+        "/c/prod/s/none",
+        "/c/none/s/db1",
+        "/c/prod/s/none.json",
+        "/runs/none",
+        "/c/prod/change/none",
+        "/c/prod/change/..%2f..%2fx",
         "/index.html",
         "/..%2f..%2fetc",
     ] {

@@ -27,6 +27,8 @@ pub struct LabPlan {
     pub tls: net::TlsOptions,
     /// This process is in a namespace of its own.
     pub namespace: bool,
+    /// A rough figure is enough: less data where that is what takes the time.
+    pub is_quick: bool,
 }
 
 /// The plan of a lab, and the directory that everything in it lies in.

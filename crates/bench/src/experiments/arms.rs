@@ -132,6 +132,63 @@ pub enum Sst {
     Mariabackup,
 }
 
+/// What brings a copy of a donor's data to a joiner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    /// `mariabackup --stream=xbstream`, through socat, into `mbstream`.
+    Mariabackup,
+    /// Through socat.
+    Tar,
+    /// To its daemon; where there is TLS, through stunnel.
+    Rsync,
+    /// `sealion send` of what mariabackup writes.
+    SealionLive,
+    /// `sealion send` of a directory.
+    Sealion,
+}
+
+impl Tool {
+    /// It reads a server that runs and takes writes meanwhile. The others read files that nobody writes to: of a donor that runs, such a
+    /// way holds a lock for as long.
+    pub fn reads_running_server(self) -> bool {
+        matches!(self, Self::Mariabackup | Self::SealionLive)
+    }
+
+    pub fn is_sealion(self) -> bool {
+        matches!(self, Self::SealionLive | Self::Sealion)
+    }
+}
+
+/// What a copy is encrypted with on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransportCipher {
+    ClearText,
+    /// TLS 1.3, and what both ends choose there.
+    Default,
+    Aes128,
+    Aes256,
+    ChaCha20,
+}
+
+/// A network that is longer and thinner than loopback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line {
+    pub one_way_ms: u16,
+    /// 0: as much as there is.
+    pub mbit_per_s: u32,
+}
+
+/// How a copy of a donor's data gets to a joiner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transport {
+    pub tool: Tool,
+    pub cipher: TransportCipher,
+    /// The programs may use the processor's instructions for AES.
+    pub aes_ni: bool,
+    /// `None` is loopback.
+    pub line: Option<Line>,
+}
+
 /// What a server of the lab keeps encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AtRest {
@@ -163,6 +220,8 @@ pub enum Place {
         method: Sst,
         tls: bool,
     },
+    /// A donor of the lab, all of whose data is copied by programs, again and again; no server is started on the copy.
+    Transport(Transport),
     /// A source and a replica of the lab, which reads the source's binary log from the beginning, again and again.
     Replica {
         tls: bool,
@@ -241,6 +300,8 @@ pub struct Published {
     /// Which machine, which version, when.
     pub source: &'static str,
     pub rows: &'static [PublishedRow],
+    /// What was said in words, or of what is no arm here.
+    pub findings: &'static [&'static str],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

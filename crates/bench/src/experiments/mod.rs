@@ -4,8 +4,8 @@ mod arms;
 mod catalog;
 
 pub use arms::{
-    Arm, ArmTls, AtRest, Between, Checks, Experiment, Key, Made, Measure, Place, Published, PublishedRow,
-    Release, Sst, Via,
+    Arm, ArmTls, AtRest, Between, Checks, Experiment, Key, Line, Made, Measure, Place, Published,
+    PublishedRow, Release, Sst, Tool, Transport, TransportCipher, Via,
 };
 pub use catalog::ALL as EXPERIMENTS;
 
@@ -45,10 +45,36 @@ mod tests {
         }
     }
 
+    /// Program by cipher, with and without AES-NI, near and far; in cleartext where the program can, which has no use for AES-NI.
+    #[test]
+    fn every_way_to_copy_a_donor_is_an_arm() {
+        let arms = EXPERIMENTS.iter().flat_map(|one| one.arms);
+        let found: Vec<Transport> = arms
+            .filter_map(
+                |arm| if let Place::Transport(transport) = arm.place { Some(transport) } else { None },
+            )
+            .collect();
+        let far = found.iter().find_map(|one| one.line);
+        assert!(far.is_some());
+        for tool in [Tool::Mariabackup, Tool::Tar, Tool::Rsync, Tool::SealionLive, Tool::Sealion] {
+            for line in [None, far] {
+                use TransportCipher::{Aes128, Aes256, ChaCha20, ClearText, Default};
+                let clear = Transport { tool, cipher: ClearText, aes_ni: true, line };
+                assert_eq!(found.contains(&clear), !tool.is_sealion(), "{clear:?}");
+                for (cipher, aes_ni) in
+                    [Default, Aes128, Aes256, ChaCha20].map(|one| [(one, true), (one, false)]).concat()
+                {
+                    let wanted = Transport { tool, cipher, aes_ni, line };
+                    assert!(found.contains(&wanted), "{wanted:?}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn names_are_unique_and_what_was_published_is_of_an_arm() {
         /// What is measured without a workload of the load generator.
-        const OTHERS: [&str; 4] = ["connect", "dump", "sst", "replication"];
+        const OTHERS: [&str; 5] = ["connect", "dump", "sst", "copy", "replication"];
         let mut names = BTreeSet::new();
         for one in EXPERIMENTS {
             let name = one.name;

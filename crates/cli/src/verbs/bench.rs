@@ -189,7 +189,7 @@ pub fn knows_its_ids(command: &BenchCommand) -> Result<(), String> {
     let is_experiment = |name: &String| {
         name == run::ALL
             || bench_ops::file::is_file(name)
-            || bench_ops::EXPERIMENTS.iter().any(|one| one.name == *name)
+            || name.split(',').all(|name| bench_ops::EXPERIMENTS.iter().any(|one| one.name == name))
     };
     let unknown = match command {
         BenchCommand::Load(args) => args.workload.as_ref().filter(|name| !is_workload(name)),

@@ -13,7 +13,7 @@ mod verify;
 use ::share::ShareError;
 use ::share::client::Failure;
 use ::share::grant::ProxyUrl;
-use ::share::proxy::protocol::{Reason, StateAnswer};
+use ::share::proxy::protocol::StateAnswer;
 use clap::Subcommand;
 use site::OpsError;
 
@@ -26,10 +26,12 @@ pub enum ShareCommand {
     Init(keys::ShareInitArgs),
     /// Make the keys of a reader, or show their public part
     Identity(keys::ShareIdentityArgs),
-    /// Write rows of a table into an encrypted archive
+    /// Show the fingerprint of a public key, to compare it before it is used
+    Fingerprint(keys::ShareFingerprintArgs),
+    /// Write rows of a table, or a dump, into an encrypted archive
     ///
-    /// Write rows of a table into an encrypted archive. They come over TLS (or a unix socket), of one snapshot, and are never on the disk
-    /// in cleartext. Nobody but the owner can open the archive until it is granted to a reader.
+    /// Write rows of a table, or what a program writes, into an encrypted archive. Rows come over TLS (or a unix socket), of one snapshot, and
+    /// are never on the disk in cleartext. Nobody but the owner can open the archive until it is granted to a reader.
     Create(Box<create::ShareCreateArgs>),
     /// Allow a reader to open an archive, until a date and so many times
     ///
@@ -58,9 +60,12 @@ pub enum ShareCommand {
 }
 
 pub fn share(global: &Global, command: &ShareCommand) -> Result<u8, OpsError> {
+    // A core would have keys and rows in it.
+    ::share::without_core().map_err(ops)?;
     match command {
         ShareCommand::Init(args) => keys::init(args),
         ShareCommand::Identity(args) => keys::identity(args),
+        ShareCommand::Fingerprint(args) => keys::fingerprint(args),
         ShareCommand::Create(args) => create::create(args),
         ShareCommand::Grant(args) => grant::grant(args),
         ShareCommand::Proxy(command) => proxy::proxy(command),
@@ -86,20 +91,14 @@ fn ops(error: ShareError) -> OpsError {
 fn state_words(answer: &Result<StateAnswer, Failure>) -> String {
     match answer {
         Ok(state) => {
+            if state.was_never_held {
+                return "had no such grant, and takes it no more".into();
+            }
             let state_word = if state.is_revoked { "revoked" } else { "held" };
             let times = if state.opens == 1 { "time" } else { "times" };
             format!("{state_word}, opened {} {times}", state.opens)
         }
         Err(failure) => failure.to_string(),
-    }
-}
-
-/// It gives nothing of this grant: it has said so, or it has never had it.
-fn gives_nothing(answer: &Result<StateAnswer, Failure>) -> bool {
-    match answer {
-        Ok(state) => state.is_revoked,
-        Err(Failure::Refused(refusal)) => refusal.reason == Reason::NoSuchGrant,
-        Err(_) => false,
     }
 }
 

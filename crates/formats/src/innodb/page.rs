@@ -49,7 +49,7 @@ const MARIADB_KIND_MAX: u16 = 18;
 /// What one page of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Page {
-    /// Never written, or wiped.
+    /// Never written, or wiped; or of no type and without a byte of data, as page 4 of MariaDB 11's system tablespace, where the change buffer was.
     Zero,
     /// Whole, and not encrypted.
     Plain {
@@ -141,6 +141,11 @@ pub fn ciphertext(header: &SpaceHeader, number: u32, page: &[u8]) -> Option<Ciph
     Some(Ciphertext { number, space_id, lsn, key_version, start, known })
 }
 
+/// The number that a page says that it has, in its tablespace; it is never encrypted.
+pub fn number(page: &[u8]) -> Option<u32> {
+    be32(page, NUMBER)
+}
+
 /// Page `number` of a tablespace.
 pub fn judge(header: &SpaceHeader, number: u32, page: &[u8]) -> Page {
     if page.len() != header.page_bytes {
@@ -165,6 +170,9 @@ pub fn judge(header: &SpaceHeader, number: u32, page: &[u8]) -> Page {
     }
     let told = match header.layout {
         Layout::FullCrc32 => match full_crc32(page, kind) {
+            Page::Plain { kind: 0 } if page.get(DATA..page.len() - CHECKSUM_BYTES).is_some_and(is_zero) => {
+                Page::Zero
+            }
             // The space id is a part of the ciphertext, so it tells a page that is not plain where no key version does.
             // Compressed data begins before it.
             Page::Plain { kind }
@@ -348,6 +356,20 @@ mod tests {
         put(&mut page, SPACE_ID, 7);
         put(&mut page, bytes - 4, 99);
         page
+    }
+
+    #[test]
+    fn a_page_of_no_type_that_holds_nothing_is_as_one_that_was_never_written() {
+        let header = space(Layout::FullCrc32, 7, 4096);
+        let mut empty = page(4096, 4, 0);
+        empty[DATA..].fill(0);
+        assert_eq!(judge(&header, 4, &sealed(empty.clone(), 0)), Page::Zero);
+        assert_eq!(judge(&header, 4, &sealed(empty.clone(), 1)), Page::Encrypted { key_version: Some(1) });
+        empty[4000] = b'r';
+        assert_eq!(judge(&header, 4, &sealed(empty.clone(), 0)), Page::Plain { kind: 0 });
+        empty[4000] = 0;
+        empty[KIND + 1] = 6;
+        assert_eq!(judge(&header, 4, &sealed(empty, 0)), Page::Plain { kind: 6 });
     }
 
     fn sealed(mut page: Vec<u8>, key_version: u32) -> Vec<u8> {

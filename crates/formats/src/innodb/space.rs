@@ -127,7 +127,8 @@ impl SpaceHeader {
         if start.len() < PAGE_BYTES_MIN {
             return Err(NotASpace::Short);
         }
-        if is_zero(start) {
+        // Pages behind it may be smaller than `start`, and written.
+        if start.get(..PAGE_BYTES_MIN).is_some_and(is_zero) {
             return Err(NotASpace::Zero);
         }
         let (space_id, flags) = (word(SPACE_ID)?, word(FSP_FLAGS)?);

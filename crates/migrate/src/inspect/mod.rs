@@ -1,5 +1,6 @@
 //! What is there, and what speaks against a migration.
 
+mod code;
 mod mysql;
 mod schemas;
 mod servers;
@@ -125,7 +126,7 @@ impl Server {
         self.capabilities.flavour == Flavour::MariaDb
     }
 
-    fn is_on(&self, key: &str) -> bool {
+    pub fn is_on(&self, key: &str) -> bool {
         matches!(self.variable(key), "ON" | "1")
     }
 

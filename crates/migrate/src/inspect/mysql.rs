@@ -40,6 +40,12 @@ pub(super) fn problems(
         "SET PERSIST binlog_transaction_compression = OFF on the source, and let applications connect again",
     );
     want(
+        from.variable("binlog_row_value_options").is_empty(),
+        "the source writes updates of a kind into its binary log that MariaDB cannot read",
+        "binlog_row_value_options is PARTIAL_JSON, with which it stops at the first update, of tables without JSON too",
+        "SET PERSIST binlog_row_value_options = '' on the source, and let applications connect again",
+    );
+    want(
         !has_tag(from.variable("gtid_executed")),
         "the source has written transactions whose GTID has a tag",
         "MariaDB cannot read them, and would stop at the next one",

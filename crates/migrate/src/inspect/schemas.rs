@@ -2,8 +2,8 @@
 
 use net::{Client, NetError};
 
-use super::{Problem, list, named, refuse_some};
-use crate::Ends;
+use super::{Problem, code, list, named, refuse_some};
+use crate::{Ends, dialect};
 
 /// Of the source's account: without these, triggers and events are not shown to it.
 fn blind(source: &mut Client, schemas: &[String]) -> Result<Vec<&'static str>, NetError> {
@@ -21,6 +21,13 @@ fn blind(source: &mut Client, schemas: &[String]) -> Result<Vec<&'static str>, N
             lacking.push(privilege);
         }
     }
+    // Of a routine who has none of its privileges is shown nothing, but for who may read all.
+    let rows = source.query(&format!(
+        "SELECT COUNT(*) > 0 FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE = 'SELECT' AND GRANTEE = {grantee}"
+    ))?;
+    if rows.scalar().as_deref() != Some("1") {
+        lacking.push("SELECT");
+    }
     Ok(lacking)
 }
 
@@ -36,7 +43,7 @@ pub(super) fn problems(
     if !lacking.is_empty() {
         all.push(Problem::new(
             format!("the account of the source lacks {}", lacking.join(", ")),
-            "views, triggers or events could be there, and it is not shown them",
+            "views, triggers, events or routines could be there, and it is not shown them",
             format!("GRANT {} ON *.* to it", lacking.join(", ")),
         ));
     }
@@ -61,6 +68,9 @@ pub(super) fn problems(
         ));
     }
     all.extend(cannot_move(source, &ends.schemas)?);
+    if !dialect::is_mysql(source) {
+        code::problems(ends, source, target, all)?;
+    }
     Ok(())
 }
 
@@ -80,23 +90,11 @@ pub fn cannot_move(source: &mut Client, schemas: &[String]) -> Result<Vec<Proble
         "they have no place in a consistent snapshot",
         "convert them (ALTER TABLE … ENGINE=InnoDB), or leave their schema out",
     );
-    let code = source.query(&format!(
-        "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, ' (view)') FROM information_schema.VIEWS WHERE TABLE_SCHEMA IN ({within}) \
-         UNION ALL SELECT CONCAT(TRIGGER_SCHEMA, '.', TRIGGER_NAME, ' (trigger)') FROM information_schema.TRIGGERS \
-         WHERE TRIGGER_SCHEMA IN ({within}) \
-         UNION ALL SELECT CONCAT(ROUTINE_SCHEMA, '.', ROUTINE_NAME, ' (routine)') FROM information_schema.ROUTINES \
-         WHERE ROUTINE_SCHEMA IN ({within}) \
-         UNION ALL SELECT CONCAT(EVENT_SCHEMA, '.', EVENT_NAME, ' (event)') FROM information_schema.EVENTS \
-         WHERE EVENT_SCHEMA IN ({within})"
-    ))?;
-    refuse_some(
-        &mut all,
-        &named(&code),
-        "views, triggers, routines or events",
-        "this version of sealion copies tables and their rows only, and would lose them",
-        "migrate them by hand (mariadb-dump --no-data --routines --events --triggers), after dropping them here for the time being, \
-         or leave their schema out",
-    );
+    if dialect::is_mysql(source) {
+        cannot_move_code(source, &within, &mut all)?;
+    } else {
+        code::cannot_move(source, schemas, &mut all)?;
+    }
     let foreign = source.query(&format!(
         "SELECT CONCAT(CONSTRAINT_SCHEMA, '.', TABLE_NAME, ' (', UNIQUE_CONSTRAINT_SCHEMA, '.', REFERENCED_TABLE_NAME, ')') \
          FROM information_schema.REFERENTIAL_CONSTRAINTS \
@@ -110,4 +108,26 @@ pub fn cannot_move(source: &mut Client, schemas: &[String]) -> Result<Vec<Proble
         "migrate those schemas too: --schemas",
     );
     Ok(all)
+}
+
+/// From MySQL: what MariaDB makes of it is not known.
+fn cannot_move_code(source: &mut Client, within: &str, all: &mut Vec<Problem>) -> Result<(), NetError> {
+    let code = source.query(&format!(
+        "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, ' (view)') FROM information_schema.VIEWS WHERE TABLE_SCHEMA IN ({within}) \
+         UNION ALL SELECT CONCAT(TRIGGER_SCHEMA, '.', TRIGGER_NAME, ' (trigger)') FROM information_schema.TRIGGERS \
+         WHERE TRIGGER_SCHEMA IN ({within}) \
+         UNION ALL SELECT CONCAT(ROUTINE_SCHEMA, '.', ROUTINE_NAME, ' (routine)') FROM information_schema.ROUTINES \
+         WHERE ROUTINE_SCHEMA IN ({within}) \
+         UNION ALL SELECT CONCAT(EVENT_SCHEMA, '.', EVENT_NAME, ' (event)') FROM information_schema.EVENTS \
+         WHERE EVENT_SCHEMA IN ({within})"
+    ))?;
+    refuse_some(
+        all,
+        &named(&code),
+        "views, triggers, routines or events",
+        "from MySQL this version of sealion moves tables and their rows only, and would lose them",
+        "migrate them by hand (mariadb-dump --no-data --routines --events --triggers), after dropping them here for the time being, \
+         or leave their schema out",
+    );
+    Ok(())
 }

@@ -40,6 +40,7 @@ pub(crate) fn now(ends: &Ends) -> Result<String, StepError> {
 /// The follower stops behind that transaction.
 pub(super) fn at_one_transaction(flow: &Flow<'_>) -> Result<String, StepError> {
     let (mut leader, mut follower) = (flow.leader()?, flow.follower()?);
+    let lost = flow.filter_again(&mut follower)?;
     flow.is_same_log(&mut leader, &mut follower)?;
     let now = flow.written(&mut leader)?;
     flow.reach(&now, CATCH_UP_S)?;
@@ -49,7 +50,10 @@ pub(super) fn at_one_transaction(flow: &Flow<'_>) -> Result<String, StepError> {
     for sql in ["STOP SLAVE", "START SLAVE"] {
         follower.execute(sql).map_err(asked(flow.to))?;
     }
-    compared
+    match lost {
+        Some(lost) => compared.map(|said| format!("{said}; {lost}")),
+        None => compared,
+    }
 }
 
 fn stopped(flow: &Flow<'_>, follower: &mut Client) -> Result<String, StepError> {

@@ -3,10 +3,13 @@
 use std::time::{Duration, Instant};
 
 use change::StepError;
+use model::text::counted;
 use net::sql_text::{name, text};
 use net::{Client, NetError};
 
+use super::open_work::{self, Changed};
 use super::{Migration, WINDOW_S, asked, compared, fail, is_read_only};
+use crate::flow::Flow;
 use crate::inspect::mark;
 use crate::{End, LOCK_WAIT_S, dialect};
 
@@ -21,12 +24,29 @@ impl Migration<'_> {
             (self.tell)("the target was open for writes (was it restarted?): it is closed again");
             Self::close(&mut target, End::Target)?;
         }
+        self.schedule(false)?;
         self.closed = Some(Instant::now());
         Self::close(&mut source, End::Source)?;
+        self.end_open_work(&mut source, End::Source)?;
+        if let Some(before) = &self.compared {
+            open_work::same(before, &mut source, &self.ends.schemas, End::Source)?;
+        }
         let forward = self.ends.forward();
         let last = forward.written(&mut source)?;
         forward.reach(&last, WINDOW_S)?;
         forward.nothing_since(&mut source)
+    }
+
+    /// What is open on a server that is closed cannot be committed any more, and yet an XA transaction could be prepared, as if it could.
+    fn end_open_work(&mut self, client: &mut Client, end: End) -> Result<(), StepError> {
+        let ended = open_work::end(client, end)?;
+        if ended > 0 {
+            let sessions = counted(ended, "session", "sessions");
+            (self.tell)(&format!(
+                "{sessions} of the {end} with an open transaction ended: it could not be committed"
+            ));
+        }
+        open_work::prepared(client, end)
     }
 
     /// Waits for statements that write; transactions that are open fail when they commit.
@@ -91,7 +111,12 @@ impl Migration<'_> {
     pub(super) fn open(&mut self) -> Result<(), StepError> {
         let forward = self.ends.forward();
         let mut source = forward.leader()?;
+        if !is_read_only(&mut source, End::Source)? {
+            self.close_again(&mut source)?;
+        }
         forward.nothing_since(&mut source)?;
+        // Who may write to a closed server may have prepared one since.
+        open_work::prepared(&mut source, End::Source)?;
         // First: what the source gets from the target must not come back.
         if dialect::is_mysql(&source) {
             // How far it has followed is known by its channel, which is asked once more when the target is open.
@@ -101,7 +126,18 @@ impl Migration<'_> {
         }
         self.set_read_only(End::Target, false)?;
         self.window = self.closed.map(|closed| closed.elapsed());
+        self.enable_events()?;
         Ok(())
+    }
+
+    /// read_only goes with a restart. What the source took since then comes to a target that is not open yet; to one that is, it cannot.
+    fn close_again(&mut self, source: &mut Client) -> Result<(), StepError> {
+        (self.tell)("the source was open for writes (was it restarted?): it is closed again");
+        if is_read_only(&mut self.client(End::Target)?, End::Target)? {
+            self.close_source()
+        } else {
+            Self::close(source, End::Source)
+        }
     }
 
     /// From MySQL the channel is ended last, when nothing was missing. Where there is none any more on a target that is open, that was so.
@@ -126,15 +162,42 @@ impl Migration<'_> {
     pub(super) fn give_back(&mut self) -> Result<(), StepError> {
         let Some(back) = self.ends.back() else { return Ok(()) };
         self.ends.forward().stop()?;
+        self.disable_events()?;
         let mut target = back.leader()?;
         // One that is closed was never opened, or was compared before it was closed.
+        let mut before = None;
         if !is_read_only(&mut target, End::Target)? {
+            open_work::prepared(&mut target, End::Target)?;
+            before = Some(open_work::changed(&mut target, &self.ends.schemas, End::Target)?);
             let equal = compared::at_one_transaction(&back)?;
             (self.tell)(&equal);
             Self::close(&mut target, End::Target)?;
         }
-        let last = back.written(&mut target)?;
+        let given = self.given_back(&back, &mut target, before.as_ref());
+        if let (Err(StepError(why)), Some(_)) = (&given, &before) {
+            // Applications must be able to write somewhere.
+            let opened = self.set_read_only(End::Target, false).and_then(|()| self.enable_events());
+            let said = match opened {
+                Ok(()) => "the target takes writes again".to_owned(),
+                Err(StepError(why)) => format!("and both servers are closed for writes now: {why}"),
+            };
+            return Err(StepError(format!("{why}\n  note: {said}")));
+        }
+        given
+    }
+
+    fn given_back(
+        &mut self,
+        back: &Flow<'_>,
+        target: &mut Client,
+        before: Option<&Changed>,
+    ) -> Result<(), StepError> {
+        self.end_open_work(target, End::Target)?;
+        if let Some(before) = before {
+            open_work::same(before, target, &self.ends.schemas, End::Target)?;
+        }
+        let last = back.written(target)?;
         back.reach(&last, WINDOW_S)?;
-        back.nothing_since(&mut target)
+        back.nothing_since(target)
     }
 }

@@ -1,7 +1,9 @@
 //! What each step does, and takes back.
 
+mod code;
 pub(crate) mod compared;
 mod cutover;
+mod open_work;
 mod tables;
 
 use std::path::Path;
@@ -15,6 +17,7 @@ use net::{Client, NetError};
 use crate::flow::Flow;
 use crate::inspect::{self, Table};
 use crate::{End, Ends, copy, dialect, plan, trial};
+use open_work::Changed;
 
 /// In it applications can write to neither.
 const WINDOW_S: u64 = 60;
@@ -25,12 +28,16 @@ pub struct Migration<'m> {
     plan_id: String,
     /// What each end was before: source, target.
     was_read_only: [bool; 2],
+    /// The source's events ran; they stop with the cutover.
+    was_scheduled: bool,
     /// Where the source had followed somebody to, earlier.
     had_followed: String,
     tell: &'m mut dyn FnMut(&str),
     /// From when the source was closed to when the target was open.
     pub window: Option<Duration>,
     closed: Option<Instant>,
+    /// The leader's tables when the last comparison of this run began.
+    compared: Option<Changed>,
 }
 
 pub(crate) fn fail(what: &str, why: impl std::fmt::Display, next: &str) -> StepError {
@@ -70,10 +77,22 @@ impl<'m> Migration<'m> {
             close.and_then(|step| step.params.get(plan::WAS_READ_ONLY)?.get(end)?.as_bool()).unwrap_or(false)
         };
         let was_read_only = [was("source"), was("target")];
+        let was_scheduled =
+            close.and_then(|step| step.params.get(plan::WAS_SCHEDULED)?.as_bool()).unwrap_or(false);
         let reverse = plan.steps.iter().find(|step| step.kind == plan::REVERSE);
         let had_followed = reverse.and_then(|step| step.params.get(plan::HAD_FOLLOWED)?.as_str());
         let had_followed = had_followed.unwrap_or_default().to_owned();
-        Self { ends, plan_id: plan.id.clone(), was_read_only, had_followed, tell, window: None, closed: None }
+        Self {
+            ends,
+            plan_id: plan.id.clone(),
+            was_read_only,
+            was_scheduled,
+            had_followed,
+            tell,
+            window: None,
+            closed: None,
+            compared: None,
+        }
     }
 
     fn client(&self, end: End) -> Result<Client, StepError> {
@@ -108,6 +127,7 @@ impl<'m> Migration<'m> {
         ));
         let rows = copy::all(self.ends, &mut snapshot, &tables, self.tell)
             .map_err(|why| fail("the copy ended before it was whole", why, RESUME))?;
+        self.make_triggers()?;
         // Kept by the target, so that whoever resumes knows where to follow from.
         self.ends.forward().stand_at(&snapshot.place)?;
         Ok(format!(
@@ -138,29 +158,42 @@ impl Runner for Migration<'_> {
                     StepCheck::Ready
                 }
             }
-            (plan::CLOSE, Direction::Forward) => {
-                let mut source = self.client(End::Source)?;
-                let prepared = source.query("XA RECOVER").map_err(asked(End::Source))?;
-                if prepared.is_empty() {
-                    StepCheck::Ready
+            (plan::COMPARE, Direction::Forward) => {
+                // It is made again by whoever goes on; where the last step was killed behind its act, there is nothing left to compare.
+                let is_open = self.ends.back.is_none()
+                    && !is_read_only(&mut target, End::Target)?
+                    && !self.ends.forward().is_set_up()?;
+                if is_open {
+                    StepCheck::AlreadyDone("the target takes writes; both were equal before".into())
                 } else {
-                    StepCheck::Blocked(
-                        "the source has prepared XA transactions, which cannot be committed once it is read-only: commit them or roll \
-                         them back, then sealion migrate resume"
-                            .into(),
-                    )
+                    StepCheck::Ready
+                }
+            }
+            (plan::CLOSE, Direction::Forward) => {
+                if let Some(missing) = self.missing_definers()? {
+                    return Ok(StepCheck::Blocked(format!(
+                        "definers have no account on the target, and what is theirs would fail there: {missing}. Create those accounts there, \
+                         then sealion migrate resume"
+                    )));
+                }
+                let mut source = self.client(End::Source)?;
+                match open_work::prepared(&mut source, End::Source) {
+                    Ok(()) => StepCheck::Ready,
+                    Err(StepError(why)) => StepCheck::Blocked(why),
                 }
             }
             (plan::OPEN, Direction::Forward) => {
-                // Whoever opened the source again meanwhile has written to it.
                 let mut source = self.client(End::Source)?;
-                if !is_read_only(&mut source, End::Source)? {
-                    return Ok(StepCheck::Blocked(
-                        "the source takes writes again: sealion migrate rollback".into(),
-                    ));
-                }
                 if self.is_ended(&source, &mut target)? {
                     return Ok(StepCheck::AlreadyDone("the target takes writes".into()));
+                }
+                if !is_read_only(&mut source, End::Source)? {
+                    // Whoever opened the source again meanwhile has written to it. Where nothing leads back, it is closed once more.
+                    return Ok(if self.ends.back.is_some() {
+                        StepCheck::Blocked("the source takes writes again: sealion migrate rollback".into())
+                    } else {
+                        StepCheck::Ready
+                    });
                 }
                 let forward = self.ends.forward();
                 let last = forward.written(&mut source)?;
@@ -184,12 +217,18 @@ impl Runner for Migration<'_> {
             (plan::FOLLOW, Direction::Forward) => self.ends.forward().begin()?,
             (plan::FOLLOW, Direction::Back) => self.ends.forward().stop()?,
             (plan::CLOSE, Direction::Forward) => self.close_source()?,
-            (plan::CLOSE, Direction::Back) => self.set_read_only(End::Source, self.was_read_only[0])?,
+            (plan::CLOSE, Direction::Back) => {
+                self.set_read_only(End::Source, self.was_read_only[0])?;
+                self.schedule(true)?;
+            }
             (plan::REVERSE, Direction::Forward) => self.reverse()?,
             (plan::REVERSE, Direction::Back) => self.end_reverse()?,
             (plan::OPEN, Direction::Forward) => self.open()?,
             (plan::OPEN, Direction::Back) => self.give_back()?,
-            (plan::END, Direction::Forward) => self.back()?.stop()?,
+            (plan::END, Direction::Forward) => {
+                open_work::prepared(&mut self.client(End::Source)?, End::Source)?;
+                self.back()?.stop()?;
+            }
             _ => {}
         }
         Ok(Acted::Whole)
@@ -227,7 +266,13 @@ impl Runner for Migration<'_> {
                 self.ends.forward().wait_following()?;
                 Ok("it follows, over TLS, with verification".into())
             }
-            (plan::COMPARE, Direction::Forward) => compared::now(self.ends),
+            (plan::COMPARE, Direction::Forward) => {
+                let mut source = self.client(End::Source)?;
+                let changed = open_work::changed(&mut source, &self.ends.schemas, End::Source)?;
+                let said = compared::now(self.ends)?;
+                self.compared = Some(changed);
+                Ok(said)
+            }
             (plan::REVERSE, Direction::Forward) => {
                 self.back()?.wait_following()?;
                 Ok("the source follows the target, over TLS, with verification".into())

@@ -6,6 +6,7 @@ use net::sql_text::{name, text};
 
 use super::{Migration, RESUME, asked, fail};
 use crate::End;
+use crate::code;
 use crate::dialect;
 use crate::flow::Flow;
 use crate::inspect::{self, Table, mark};
@@ -90,12 +91,26 @@ impl Migration<'_> {
                 fail(&format!("{}.{} cannot be made", table.schema, table.name), error.in_one_line(), RESUME)
             })?;
         }
-        Ok(())
+        self.make_code()
     }
 
     pub(super) fn drop_schemas(&self) -> Result<(), StepError> {
         let mut target = self.client(End::Target)?;
         let (ours, _) = self.on_target(&mut target)?;
+        // Where applications write to the target, a copy of this journal that is of before does not know it.
+        if !ours.is_empty()
+            && !self.was_read_only[0]
+            && super::is_read_only(&mut self.client(End::Source)?, End::Source)?
+        {
+            return Err(fail(
+                "what is on the target is not dropped",
+                "the source is read-only, so that applications may write to the target: this state directory does not know of that",
+                "use the state directory of the migration that has cut over; or, if nobody writes to the target, SET GLOBAL read_only = OFF on the \
+                 source, and try it again",
+            ));
+        }
+        // Whoever follows the target keeps its own.
+        target.execute("SET SESSION sql_log_bin = 0").map_err(asked(End::Target))?;
         for schema in ours {
             target.execute(&format!("DROP DATABASE {}", name(&schema))).map_err(asked(End::Target))?;
         }
@@ -153,7 +168,8 @@ impl Flow<'_> {
             let sql = format!("SHOW CREATE TABLE {}", table.quoted());
             let told = |client: &mut Client, end: End| -> Result<String, StepError> {
                 let rows = client.query(&sql).map_err(asked(end))?;
-                Ok(without_next_value(&rows.first().and_then(|row| row.at(1)).unwrap_or_default()))
+                let told = without_next_value(&rows.first().and_then(|row| row.at(1)).unwrap_or_default());
+                Ok(told.lines().map(dialect::with_invisible_last).collect::<Vec<_>>().join("\n"))
             };
             let (here, there) = if dialect::is_cross(leader, follower) {
                 let shape = |client: &mut Client, end: End| {
@@ -174,6 +190,16 @@ impl Flow<'_> {
                 ));
             }
         }
-        Ok(())
+        if dialect::is_mysql(leader) {
+            return Ok(());
+        }
+        let differs = code::difference(leader, follower, &self.ends.schemas).map_err(asked(self.to))?;
+        differs.map_or(Ok(()), |which| {
+            Err(fail(
+                "a view, routine, trigger or event is not the same on both",
+                which,
+                "sealion migrate rollback, and migrate again while nobody changes them",
+            ))
+        })
     }
 }

@@ -16,7 +16,7 @@ use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::plan_parts::{client_trust, key_and_certificate, privileges, prove, rights};
-use crate::rest::steps::{DataKeysParams, ProofParams};
+use crate::rest::steps::{DataKeysParams, Placed, ProofParams};
 use crate::rest::{self, JoinerKeys};
 use crate::steps::EditParams;
 use crate::world::World;
@@ -230,8 +230,9 @@ pub fn plan(world: &mut World<'_>, change: &Change, joiner: &NodeName) -> Result
         kinds.push(LinkKind::Client);
     }
     prove(&mut builder, "J4", kinds, &super::plan::ports(world));
-    if let Some(JoinerKeys { nouns, .. }) = keys.filter(|keys| !keys.nouns.is_empty()) {
-        let params = ProofParams { encrypt: true, nouns, keeps_logs: true };
+    if let Some(JoinerKeys { nouns, entry, key_dir, .. }) = keys.filter(|keys| !keys.nouns.is_empty()) {
+        let keys = Some(Placed { entry, dir: key_dir });
+        let params = ProofParams { encrypt: true, nouns, keeps_logs: true, keys };
         let title = format!("all files of {joiner} are read: what do they hold?");
         builder.add(format!("J5.{joiner}"), "rest-proof", title, vec![joiner.clone()], params);
     }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use disk::stack::Coverage;
 use disk::{Artefact, DataDirectory, Kind, Verdict};
-use model::Noun;
 use model::text::counted;
+use model::{NodeName, Noun};
 use serde::{Deserialize, Serialize};
+
+use crate::world::World;
 
 /// So many files are named.
 const NAMED_MAX: usize = 5;
@@ -36,7 +38,9 @@ pub fn not_encrypted(seen: &DataDirectory, nouns: &[Noun]) -> Vec<Odd> {
     seen.artefacts
         .iter()
         .filter(|one| is_of(one.kind, nouns) || is_closed(one))
-        .filter_map(|one| odd(one, true))
+        .filter_map(|one| {
+            odd(one, (one.tally.plain > 0).then(|| count_in_words(one, one.tally.plain, "plain")))
+        })
         .collect()
 }
 
@@ -56,18 +60,16 @@ pub fn need_a_key(seen: &DataDirectory, going: &Going) -> Vec<Odd> {
     let of_server =
         |one: &&Artefact| is_own(one) && (is_of(one.kind, &all) || one.tally.encrypted > 0 || is_closed(one));
     let needs = |one: &Artefact| {
-        // What cannot be told may need any of them. Copies alone need none.
-        let is_told = one.tally.unknown == 0 && one.verdict != Verdict::Unknown;
-        if !is_told || (*going == Going::All && one.tally.copies < one.tally.encrypted) {
-            return odd(one, false);
-        }
-        let count: u64 = keys_of(one).filter(|(id, _)| going.is_going(*id)).map(|(_, count)| count).sum();
-        (count > 0).then(|| Odd {
-            path: one.path.clone(),
-            kind: one.kind,
-            is_unknown: false,
-            says: format!("{} with such a key", counted_of(count)),
-        })
+        // Copies alone need none.
+        let with_key = if *going == Going::All {
+            (one.tally.copies < one.tally.encrypted)
+                .then(|| count_in_words(one, one.tally.encrypted, "encrypted"))
+        } else {
+            let count: u64 = keys_of(one).filter(|(id, _)| going.is_going(*id)).map(|(_, count)| count).sum();
+            (count > 0).then(|| count_in_words(one, count, "with such a key"))
+        };
+        // What cannot be told may need any of them.
+        odd(one, with_key)
     };
     seen.artefacts.iter().filter(of_server).filter_map(needs).collect()
 }
@@ -146,30 +148,54 @@ pub fn backups(seen: &DataDirectory) -> Vec<String> {
     seen.artefacts.iter().filter(is_one).map(|one| one.path.clone()).take(NAMED_MAX).collect()
 }
 
-fn odd(one: &Artefact, encrypted: bool) -> Option<Odd> {
+/// `is_so`: what is not as wished, if anything is. What cannot be told stands beside it.
+fn odd(one: &Artefact, is_so: Option<String>) -> Option<Odd> {
     let tally = &one.tally;
-    let count = if encrypted { tally.plain } else { tally.encrypted };
-    let is_unknown = tally.unknown > 0 || one.verdict == Verdict::Unknown;
-    let word = if encrypted { "plain" } else { "encrypted" };
-    let says = if count > 0 {
+    let untold = (tally.unknown > 0 || one.verdict == Verdict::Unknown).then(|| {
+        let why = tally.whys.keys().next().map_or_else(String::new, |why| format!(": {why}"));
         match one.unit {
-            disk::Unit::File => word.to_owned(),
-            _ => format!("{count} of {} {word}", counted_of(tally.written())),
+            disk::Unit::Page { .. } if tally.written() > 1 => {
+                format!("{} of {} cannot be told{why}", tally.unknown, counted_of(tally.written()))
+            }
+            _ => format!("cannot be told{why}"),
         }
-    } else if is_unknown {
-        tally
-            .whys
-            .keys()
-            .next()
-            .map_or_else(|| "cannot be told".to_owned(), |why| format!("cannot be told: {why}"))
-    } else {
-        return None;
-    };
-    Some(Odd { path: one.path.clone(), kind: one.kind, is_unknown: count == 0, says })
+    });
+    let is_unknown = is_so.is_none();
+    let says: Vec<String> = is_so.into_iter().chain(untold).collect();
+    (!says.is_empty()).then(|| Odd {
+        path: one.path.clone(),
+        kind: one.kind,
+        is_unknown,
+        says: says.join("; "),
+    })
+}
+
+fn count_in_words(one: &Artefact, count: u64, word: &str) -> String {
+    match one.unit {
+        disk::Unit::File => word.to_owned(),
+        _ => format!("{count} of {} {word}", counted_of(one.tally.written())),
+    }
 }
 
 fn counted_of(pages: u64) -> String {
     counted(usize::try_from(pages).unwrap_or(usize::MAX), "page", "pages")
+}
+
+/// What a person can do about files of which it cannot be told whether they need a key.
+pub const ACCEPT: &str = "CHECK TABLE says whether a page is damaged; restore or drop that table, then sealion resume (or sealion undo); or accept it: \
+                          sealion resume --accept-unproven. The keys stay in the escrow";
+
+/// Without those that cannot be told, where a person has accepted that: they are noted, and their keys are in the escrow.
+pub fn but_accepted(world: &mut World<'_>, name: &NodeName, mut odd: Vec<Odd>) -> Vec<Odd> {
+    if world.accept_unproven && odd.iter().any(|one| one.is_unknown) {
+        let (unknown, known): (Vec<_>, Vec<_>) = odd.into_iter().partition(|one| one.is_unknown);
+        world.notes.push(format!(
+            "{name}: NOT PROVEN that nothing needs the keys that went, accepted by --accept-unproven: {}; they stay in the escrow",
+            in_words(&unknown)
+        ));
+        odd = known;
+    }
+    odd
 }
 
 /// `d/t.ibd (3 of 9 pages plain), …` for people.

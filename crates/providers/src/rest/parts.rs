@@ -5,7 +5,7 @@ use server::{LiveSettings, OwnChoice, Rebuild};
 
 use super::looked::Going;
 use super::plan::{Draft, LIVE, THREADS, chosen, word};
-use super::steps::{BinaryLogsParams, KeyGateParams, ProofParams, RebuildParams, SpacesParams};
+use super::steps::{BinaryLogsParams, KeyGateParams, Placed, ProofParams, RebuildParams, SpacesParams};
 use crate::draft::PlannedEdit;
 use crate::plan::{Builder, PlanError};
 use crate::world::World;
@@ -22,7 +22,7 @@ pub(super) fn key_gate(builder: &mut Builder, prefix: &str, draft: &Draft, keys_
         "key-gate",
         title,
         vec![name],
-        KeyGateParams { keys_go_forward, going: Going::All },
+        KeyGateParams { keys_go_forward, going: Going::All, keeps: None },
     );
     step.no_op = !keys_go_forward && draft.has_keys;
     step.shell = vec![format!(
@@ -179,12 +179,16 @@ pub(super) fn proof(
     prefix: &str,
     change: &Change,
     draft: &Draft,
-    encrypt: bool,
+    keys: Placed,
 ) {
     let name = draft.node.name.clone();
     let title = format!("all files of {name} are read: what do they hold?");
-    let params =
-        ProofParams { encrypt, nouns: change.nouns.clone(), keeps_logs: !world.at_rest.purges_binary_logs };
+    let params = ProofParams {
+        encrypt: true,
+        nouns: change.nouns.clone(),
+        keeps_logs: !world.at_rest.purges_binary_logs,
+        keys: Some(keys),
+    };
     let step = builder.add(format!("{prefix}.{name}"), "rest-proof", title, vec![name], params);
     step.shell = vec![format!(
         "# sealion status rest --datadir {}",

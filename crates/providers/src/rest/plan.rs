@@ -14,7 +14,7 @@ use super::keys::{self, KEY_FILE, PASS_FILE};
 use super::looked::Going;
 use super::parts::{binary_logs, key_gate, proof, rebuild, rebuild_on_the_way_back, spaces};
 use super::steps::data_keys::{FILENAME, KEY_FILE_BYTES_MAX};
-use super::steps::{DataKeysParams, EscrowParams};
+use super::steps::{DataKeysParams, EscrowParams, Placed};
 use super::stopped::StoppedGate;
 use super::{AtRestOptions, estimate, rotate};
 use crate::by_hand;
@@ -94,6 +94,11 @@ impl Draft {
         let plugin_group = plugin_group(&effective, &anchor, &node.view.capabilities().option_groups())?;
         let letter = node.view.is_galera().then(|| node.view.galera_state().letter());
         Ok(Self { node, seen, plugin_group, has_keys, has_key_file, key_dir, letter })
+    }
+
+    /// Its keys, and the copy of them in the escrow.
+    pub fn placed(&self, entry: &str) -> Placed {
+        Placed { entry: entry.to_owned(), dir: self.key_dir.clone() }
     }
 
     fn key_path(&self, world: &mut World<'_>, file: &str) -> Result<String, PlanError> {
@@ -214,7 +219,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let mut builder = Builder::default();
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &entry, &mut builder)?,
-        Verb::Disable => disable(world, change, &mut drafts, &mut builder)?,
+        Verb::Disable => disable(world, change, &mut drafts, &entry, &mut builder)?,
         Verb::Rotate => rotate::plan(world, change, &mut drafts, &entry, &numbers, &mut builder)?,
         Verb::Join | Verb::Migrate => {
             return Err(refuse(format!("{change}: that is not done with data at rest")));
@@ -383,7 +388,13 @@ fn enable(
         let (edits, key) = draft.load_keys(world, &draft.key_dir.clone())?;
         let before = draft.node.view.variable(FILENAME).map(str::to_owned);
         let variables = vec![VariableChange::new(FILENAME, before.as_deref(), Some(&key))];
-        let gate = StoppedGate { going: Going::All, forward: false, back: true };
+        let gate = StoppedGate {
+            going: Going::All,
+            forward: false,
+            back: true,
+            keys_forward: Some(draft.placed(entry)),
+            keys_back: None,
+        };
         draft.restart(
             builder,
             "K2",
@@ -417,7 +428,8 @@ fn enable(
             (true, false) => "encrypts redo log and temporary files from here on",
             (false, _) => "encrypts binary logs and relay logs from here on",
         };
-        draft.restart(builder, "K4", edits, variables, None, what)?;
+        let gate = StoppedGate::with(draft.placed(entry));
+        draft.restart(builder, "K4", edits, variables, Some(gate), what)?;
     }
     if tables {
         for draft in drafts.iter() {
@@ -436,7 +448,7 @@ fn enable(
         }
     }
     for draft in drafts.iter() {
-        proof(world, builder, "K8", change, draft, true);
+        proof(world, builder, "K8", change, draft, draft.placed(entry));
     }
     Ok(())
 }
@@ -445,6 +457,7 @@ fn disable(
     world: &mut World<'_>,
     change: &Change,
     drafts: &mut [Draft],
+    (entry, _): &(String, bool),
     builder: &mut Builder,
 ) -> Result<(), PlanError> {
     let (tables, logs) = (change.has(Noun::Tables), change.has(Noun::Logs));
@@ -480,7 +493,7 @@ fn disable(
             "K2",
             edits,
             variables,
-            None,
+            draft.has_keys.then(|| StoppedGate::with(draft.placed(entry))),
             "writes what it writes from here on in the clear",
         )?;
     }
@@ -511,7 +524,13 @@ fn disable(
             "K5",
             edits,
             variables,
-            Some(StoppedGate { going: Going::All, forward: true, back: false }),
+            Some(StoppedGate {
+                going: Going::All,
+                forward: true,
+                back: false,
+                keys_forward: None,
+                keys_back: Some(draft.placed(entry)),
+            }),
             "runs without keys; the key file stays where it is",
         )?;
     }

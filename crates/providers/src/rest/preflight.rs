@@ -20,6 +20,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("data-options", options),
     ("data-place", key_place),
     ("data-replicas", replicas),
+    ("data-tables", tables),
 ];
 
 /// Checks of a topology that a change of data at rest needs, too.
@@ -184,6 +185,31 @@ fn options(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                     "remove that line, then plan again",
                 ));
             }
+        }
+    }
+    problems
+}
+
+/// Each table is written anew, or read behind a restart: one that cannot be read before would hold the change in its middle, in both directions.
+fn tables(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, _) in seen.up() {
+        let Ok(node) = world.node(name) else { continue };
+        match node.not_read() {
+            Ok(not_read) => problems.extend(not_read.iter().filter(|one| !one.is_held()).map(|one| {
+                problem(
+                    name,
+                    format!("the table {} cannot be read", one.table),
+                    one.why.clone(),
+                    "REPAIR TABLE (Aria), ALTER TABLE ... IMPORT TABLESPACE, restore it or drop it; then plan again",
+                )
+            })),
+            Err(error) => problems.push(problem(
+                name,
+                "whether each of its tables can be read cannot be told",
+                error.reason(),
+                "GRANT SELECT on *.* to the account of the inventory (sealion grants enable), then plan again",
+            )),
         }
     }
     problems

@@ -19,7 +19,7 @@ use super::plan::{Draft, LIVE, LOGS_AT_START, TABLES_AT_START, TMP_DISK_TABLES};
 use super::steps::data_keys::FILENAME;
 use super::steps::escrow_keys::{From, Takes};
 use super::steps::table_keys::Own;
-use super::steps::{DataKeysParams, EscrowParams, KeyGateParams, RebuildParams, TableKeysParams};
+use super::steps::{DataKeysParams, EscrowParams, KeyGateParams, Placed, RebuildParams, TableKeysParams};
 use super::stopped::StoppedGate;
 use crate::edit::Edit;
 use crate::plan::{Builder, PlanError, refuse};
@@ -27,10 +27,7 @@ use crate::variables::VariableChange;
 use crate::world::World;
 
 /// A set of keys: its copy in the escrow, and its directory on each server.
-struct Set {
-    entry: String,
-    dir: String,
-}
+type Set = Placed;
 
 struct Rotation {
     old: Set,
@@ -55,6 +52,9 @@ pub(super) fn plan(
 ) -> Result<(), PlanError> {
     fits(world, change, drafts)?;
     let turn = rotation(world, change, drafts, entry, numbers)?;
+    for draft in drafts.iter() {
+        turn.old.is_as_sealed(world, &draft.node.name, "is not given new keys").map_err(refuse)?;
+    }
     escrow(world, &turn, builder);
     for set in [&turn.bridge, &turn.next] {
         let prefix = if set.entry == turn.bridge.entry { "K2" } else { "K3" };
@@ -64,11 +64,11 @@ pub(super) fn plan(
     }
     for draft in drafts.iter_mut() {
         let title = format!("reads key {} beside the ones of before", turn.number);
-        let gate = StoppedGate { going: Going::Only(turn.number), forward: false, back: true };
-        load(world, builder, "K4", draft, [&turn.old, &turn.bridge], gate, &title)?;
+        let going = Going::Only(turn.number);
+        load(world, builder, "K4", draft, [&turn.old, &turn.bridge], (going, false), &title)?;
     }
     for draft in drafts.iter() {
-        gate(builder, "K5g", draft, false, Going::Only(turn.number));
+        gate(builder, "K5g", draft, false, Going::Only(turn.number), &turn.old);
     }
     if turn.tables {
         for draft in drafts.iter() {
@@ -80,9 +80,9 @@ pub(super) fn plan(
         in_the_clear(world, builder, draft, &turn)?;
         let title = "has new keys, and encrypts nothing but its tables yet";
         // Key 1 has other bytes in the one than in the other.
-        let swap = StoppedGate { going: Going::AllBut(turn.number), forward: true, back: true };
-        load(world, builder, "K10", draft, [&turn.bridge, &turn.next], swap, title)?;
-        gate(builder, "K11", draft, false, Going::AllBut(turn.number));
+        let going = Going::AllBut(turn.number);
+        load(world, builder, "K10", draft, [&turn.bridge, &turn.next], (going.clone(), true), title)?;
+        gate(builder, "K11", draft, false, going, &turn.bridge);
         encrypted_again(world, builder, draft, &turn)?;
     }
     if turn.tables {
@@ -91,8 +91,8 @@ pub(super) fn plan(
         }
     }
     for draft in drafts.iter() {
-        proof(world, builder, "K17", change, draft, true);
-        gate(builder, "K18", draft, true, Going::Only(turn.number));
+        proof(world, builder, "K17", change, draft, turn.next.clone());
+        gate(builder, "K18", draft, true, Going::Only(turn.number), &turn.next);
     }
     for draft in drafts.iter() {
         place(world, builder, "K19", draft, &turn.bridge, true)?;
@@ -245,20 +245,31 @@ fn load(
     prefix: &str,
     draft: &mut Draft,
     [before, after]: [&Set; 2],
-    gate: StoppedGate,
+    (going, forward): (Going, bool),
     title: &str,
 ) -> Result<(), PlanError> {
     let was = draft.key_path_in(world, &before.dir, KEY_FILE)?;
     let (edits, key) = draft.load_keys(world, &after.dir)?;
     let variables = vec![VariableChange::new(FILENAME, Some(&was), Some(&key))];
+    let keys_forward = Some(after.clone());
+    let keys_back = Some(before.clone());
+    let gate = StoppedGate { going, forward, back: true, keys_forward, keys_back };
     draft.restart(builder, prefix, edits, variables, Some(gate), title)
 }
 
-fn gate(builder: &mut Builder, prefix: &str, draft: &Draft, keys_go_forward: bool, going: Going) {
+/// `keeps`: the keys that the server has while the others go.
+fn gate(
+    builder: &mut Builder,
+    prefix: &str,
+    draft: &Draft,
+    keys_go_forward: bool,
+    going: Going,
+    keeps: &Set,
+) {
     let name = draft.node.name.clone();
     let when = if keys_go_forward { "" } else { "only in an undo: " };
     let title = format!("{when}no page of {name} needs {going}: all its files are read");
-    let params = KeyGateParams { keys_go_forward, going };
+    let params = KeyGateParams { keys_go_forward, going, keeps: Some(keeps.clone()) };
     let step = builder.add(format!("{prefix}.{name}"), "key-gate", title, vec![name], params);
     let datadir = draft.node.view.variable("datadir").unwrap_or("DATADIR");
     step.shell = vec![format!("# sealion status rest --datadir {datadir}: which keys do its pages name?")];
@@ -349,11 +360,11 @@ fn in_the_clear(
     } else {
         "writes binary logs in the clear for a while"
     };
-    draft.restart(builder, "K8", edits, variables, None, what)?;
+    draft.restart(builder, "K8", edits, variables, Some(StoppedGate::with(turn.bridge.clone())), what)?;
     if turn.logs {
         binary_logs(world, builder, "K8l", draft, true);
     }
-    gate(builder, "K9", draft, true, Going::AllBut(turn.number));
+    gate(builder, "K9", draft, true, Going::AllBut(turn.number), &turn.next);
     Ok(())
 }
 
@@ -372,7 +383,7 @@ fn encrypted_again(
         "K12",
         edits,
         variables,
-        None,
+        Some(StoppedGate::with(turn.next.clone())),
         "encrypts what it writes from here on, with new keys",
     )?;
     if turn.tables {

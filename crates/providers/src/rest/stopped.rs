@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use change::{Direction, StepError};
+use disk::Kind;
 use model::NodeName;
 use model::text::counted;
 use serde::{Deserialize, Serialize};
 use server::{NodeError, NodeView, NotRead, PlacesAtRest};
 
 use super::looked::{self, Going};
+use super::steps::Placed;
 use crate::edit::FileEdit;
 use crate::steps::{fail, write};
 use crate::world::World;
@@ -22,9 +24,24 @@ pub struct StoppedGate {
     pub going: Going,
     pub forward: bool,
     pub back: bool,
+    /// The keys that the server has behind its way forward, and behind its way back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys_forward: Option<Placed>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys_back: Option<Placed>,
 }
 
 impl StoppedGate {
+    /// A restart from which no key goes, of a server that starts with these again.
+    pub fn with(keys: Placed) -> Self {
+        let (keys_forward, keys_back) = (Some(keys.clone()), Some(keys));
+        Self { going: Going::All, forward: false, back: false, keys_forward, keys_back }
+    }
+
+    fn keys(&self, direction: Direction) -> Option<&Placed> {
+        if direction == Direction::Forward { self.keys_forward.as_ref() } else { self.keys_back.as_ref() }
+    }
+
     pub fn holds(&self, direction: Direction) -> bool {
         if direction == Direction::Forward { self.forward } else { self.back }
     }
@@ -35,6 +52,23 @@ pub const fn contrary(direction: Direction) -> Direction {
     match direction {
         Direction::Forward => Direction::Back,
         Direction::Back => Direction::Forward,
+    }
+}
+
+pub const NOT_RESTARTED: &str = "is not restarted";
+pub const KEYS_CHANGED: &str = "was restarted, and its key file was changed meanwhile";
+
+/// Before anything of it is done, and behind it: the keys of the next start are those that were sealed.
+pub fn keys_are_as_sealed(
+    world: &mut World<'_>,
+    name: &NodeName,
+    gate: Option<&StoppedGate>,
+    direction: Direction,
+    then: &str,
+) -> Result<(), StepError> {
+    match gate.and_then(|gate| gate.keys(direction)) {
+        Some(placed) => placed.is_as_sealed(world, name, then),
+        None => Ok(()),
     }
 }
 
@@ -57,7 +91,7 @@ pub fn is_to_be_started_first(
 
 /// Starts it for that, with the file as it stands. On the way back this file has the keys that are to go, and a server that does not start
 /// with them (their file is damaged; a state transfer brought files of before) can only be started with the others: no file of it was written
-/// with the new ones then. Says whether that was done.
+/// with the new ones then, or it is encrypted with them: then the tables that cannot be read tell. Says whether that was done.
 ///
 /// # Errors
 /// Of the first start; the option file is as it was.
@@ -183,6 +217,7 @@ impl Ahead<'_> {
         }
         let going = &self.gate.going;
         let odd = looked::need_a_key(&seen, going);
+        let odd = looked::but_accepted(world, name, odd);
         if odd.is_empty() {
             world.say(&format!(
                 "{name} is stopped, and none of its {} files needs {going}",
@@ -196,15 +231,22 @@ impl Ahead<'_> {
             Going::All => "ALTER TABLE ... ENCRYPTED=NO of each".into(),
         };
         Err(fail(format!(
-            "{name} keeps its keys, and is started as it was\n  why:  these came while the change was under way: {}\n  next: {how}, if they are \
-             tables (a file of no table: move it away); then sealion resume",
-            looked::in_words(&odd)
+            "{name} keeps its keys, and is started as it was\n  why:  these need them, or may: {}\n  next: {}",
+            looked::in_words(&odd),
+            if odd.iter().all(|one| one.is_unknown) {
+                looked::ACCEPT.to_owned()
+            } else if odd.iter().any(|one| one.kind != Kind::Table) {
+                // Everything of these was written anew before: they came from elsewhere, and the steps that did it are done.
+                "sealion undo, and begin again: nothing but that writes these files anew here (a state transfer from a member with other keys brings \
+                 them; see that gcache.size holds what is written while a node is down)"
+                    .to_owned()
+            } else {
+                format!("{how}, if they are tables (a file of no table: move it away); then sealion resume")
+            }
         )))
     }
 }
 
-/// `ER_LOCK_WAIT_TIMEOUT`
-const LOCKED: &str = "error 1205:";
 const LOCKED_TRIES_MAX: u32 = 20;
 const LOCKED_AGAIN_MS: u64 = 1_000;
 
@@ -221,11 +263,10 @@ pub fn reads_all(
         let node = world.node(name)?;
         let mut left = node.not_read().map_err(fail)?;
         left.retain(|one| !is_known(one));
-        let Some(first) = left.iter().find(|one| !one.why.starts_with(LOCKED)).or_else(|| left.first())
-        else {
+        let Some(first) = left.iter().find(|one| !one.is_held()).or_else(|| left.first()) else {
             return Ok(());
         };
-        if !first.why.starts_with(LOCKED) || tries > LOCKED_TRIES_MAX {
+        if !first.is_held() || tries > LOCKED_TRIES_MAX {
             return Err(fail(format!(
                 "{name} cannot read {} with the keys that it has now, and {then}\n  why:  {}: {}\n  next: sealion diagnose {name} says which keys open \
                  it; an Aria table may need REPAIR TABLE when it has them again; then sealion resume, or sealion undo",

@@ -86,6 +86,10 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("resumed", Count(|of| of.trial.resumed)),
     ("late_at_end", Count(|of| of.trial.late_at_end)),
     ("errors", Count(|of| of.trial.errors)),
+    ("copy_bytes_per_s", Real(|of| of.trial.copy.as_ref().map(|copy| copy.bytes_per_s))),
+    ("copy_cpu_s_per_gb", Real(|of| of.trial.copy.as_ref().and_then(|copy| copy.cpu_s_per_gb))),
+    ("donor_rows_per_s", Real(|of| of.trial.copy.as_ref().and_then(|copy| copy.donor_rows_per_s))),
+    ("donor_row_ms_max", Real(|of| of.trial.copy.as_ref().and_then(|copy| copy.donor_row_ms_max))),
 ];
 
 impl Cell {

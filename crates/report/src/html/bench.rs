@@ -8,7 +8,7 @@ use super::bench_plots::{self, Panel};
 use super::marks::Mark;
 use super::{STYLE, environment, safe};
 use crate::figures::real;
-use crate::shape::{PublishedFigure, RunReport};
+use crate::shape::{CopyRow, PublishedFigure, RunReport};
 
 const BENCH_STYLE: &str = include_str!("templates/bench.css");
 
@@ -26,6 +26,16 @@ struct Row<'r> {
     client_us: Option<String>,
     server_us: Option<String>,
     published: Option<String>,
+    copy: Option<CopyCells>,
+}
+
+/// What is shown of copies of a donor's data in place of CPU time.
+#[derive(Serialize)]
+struct CopyCells {
+    mb_per_s: String,
+    cpu_s_per_gb: Option<String>,
+    rows_per_s: Option<String>,
+    row_ms_max: Option<String>,
 }
 
 /// The whole page.
@@ -46,6 +56,8 @@ pub fn render_bench_html(report: &RunReport) -> String {
                 is_compared => report.levels.iter().any(|level| !level.comparisons.is_empty()),
                 rows => Value::from_serialize(rows(report)),
                 has_published => !published(report).is_empty(),
+                copy => Value::from_serialize(first_copy(report)),
+                blocks_donor => copies(report).any(|copy| !copy.is_of_running_donor),
                 keys => keys(report, false),
                 throughput_keys => keys(report, true),
                 throughput => safe(bench_plots::throughput(report)),
@@ -70,6 +82,7 @@ fn each(report: &RunReport) -> &'static str {
     match report.workload.as_str() {
         "connect" => "connection",
         "sst" | "replication" => "transfer",
+        "copy" => "copy",
         _ => "query",
     }
 }
@@ -116,6 +129,20 @@ fn published(report: &RunReport) -> Vec<&PublishedFigure> {
     .collect()
 }
 
+fn copies(report: &RunReport) -> impl Iterator<Item = &CopyRow> {
+    report.levels.iter().flat_map(|level| &level.arms).filter_map(|arm| arm.copy.as_ref())
+}
+
+/// What all copies have in common, rounded; `None`: it was another measurement.
+fn first_copy(report: &RunReport) -> Option<[String; 3]> {
+    let copy = copies(report).next()?;
+    Some([
+        format!("{:.0}", copy.bytes as f64 / 1e6),
+        format!("{:.0}", copy.donor_rows_offered_per_s),
+        format!("{:.0}", copy.donor_rows_alone_per_s),
+    ])
+}
+
 fn rows(report: &RunReport) -> Vec<Row<'_>> {
     let published = published(report);
     let with_sd = |mean: f64, sd: Option<f64>| {
@@ -133,6 +160,12 @@ fn rows(report: &RunReport) -> Vec<Row<'_>> {
         p95_ms: arm.p95_ms.map(|ms| with_sd(ms, arm.p95_deviation_ms)),
         client_us: arm.client_cpu_us_per_query.map(real),
         server_us: arm.server_cpu_us_per_query.map(real),
+        copy: arm.copy.as_ref().map(|copy| CopyCells {
+            mb_per_s: real(copy.bytes_per_s / 1e6),
+            cpu_s_per_gb: copy.cpu_s_per_gb.map(real),
+            rows_per_s: copy.donor_rows_per_s.map(real),
+            row_ms_max: copy.donor_row_ms_max.map(real),
+        }),
         published: published
             .iter()
             .find(|row| row.arm == arm.name && row.connections == Some(level.connections))

@@ -106,6 +106,29 @@ pub struct LoadReport {
     /// In their order, without the warm-up.
     #[serde(default)]
     pub seconds: Vec<SecondRow>,
+    /// Of an event that copies a donor's data; `null` of any other.
+    #[serde(default)]
+    pub copy: Option<CopyRow>,
+}
+
+/// What a copy of a donor's data was, beside its time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CopyRow {
+    /// Of all files that arrived.
+    pub bytes: u64,
+    pub bytes_per_s: f64,
+    /// CPU time of all programs at both ends, for 10^9 of these bytes.
+    pub cpu_s_per_gb: Option<f64>,
+    /// False: it was made of files that nobody writes to. As a state transfer, this way would block the donor's writes for as long.
+    pub is_of_running_donor: bool,
+    /// Rows that a client wants to write into the donor while it is copied, one at a time.
+    pub donor_rows_offered_per_s: f64,
+    /// That it wrote while nothing was copied.
+    pub donor_rows_alone_per_s: f64,
+    /// That it wrote meanwhile; `null` where the donor that would be copied does not take any.
+    pub donor_rows_per_s: Option<f64>,
+    /// The longest that one of them took.
+    pub donor_row_ms_max: Option<f64>,
 }
 
 /// A second of a measurement, or several of a long one.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CpuRow, LatencyRow, Machine, SettingRow};
+use super::{CopyRow, CpuRow, LatencyRow, Machine, SettingRow};
 
 /// What [`RunReport::schema`] says.
 pub const BENCH_RUN_SCHEMA_ID: &str = "sealion/bench-run/1";
@@ -86,6 +86,9 @@ pub struct ArmRow {
     pub latency_percentiles: Vec<PercentileRow>,
     /// The same as it was counted, in ns: HdrHistogram V2, zlib, base64; `null` without a whole trial.
     pub latency_histogram: Option<String>,
+    /// Of copies of a donor's data: means over the trials, and the longest that a row took in any; `null` of any other arm.
+    #[serde(default)]
+    pub copy: Option<CopyRow>,
     /// Each trial with all its figures, in the order of `trials`.
     pub samples: Vec<TrialRow>,
 }
@@ -136,6 +139,8 @@ pub struct TrialRow {
     /// In their order, without the warm-up.
     #[serde(default)]
     pub seconds: Vec<super::SecondRow>,
+    #[serde(default)]
+    pub copy: Option<CopyRow>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -158,6 +163,9 @@ pub struct ComparisonRow {
 pub struct PublishedTable {
     pub source: String,
     pub rows: Vec<PublishedFigure>,
+    /// What was published in words, or of what is no arm here.
+    #[serde(default)]
+    pub findings: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

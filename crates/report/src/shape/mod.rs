@@ -39,7 +39,8 @@ pub use audit::{
     AuditServerRow, PathRow,
 };
 pub use bench::{
-    BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow, SecondRow, SettingRow,
+    BENCH_LOAD_SCHEMA_ID, CopyRow, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow, SecondRow,
+    SettingRow,
 };
 pub use bench_advise::{AdviceRow, AdviseReport, AdvisedRun, BENCH_ADVISE_SCHEMA_ID, CapacityRow};
 pub use bench_compare::{
@@ -100,8 +101,10 @@ pub use trust::{
     TRUST_SCHEMA_ID, TrustCertificateRow, TrustReport, TrustRequestRow, TrustRevokedRow, TrustTakerRow,
 };
 pub use watch::{
-    FLEET_SCHEMA_ID, FleetReport, WATCH_SCHEMA_ID, WatchCertificateRow, WatchChangeRow, WatchCountRow,
-    WatchFindingRow, WatchLinkRow, WatchLinkWord, WatchReport, WatchServerRow, WatchServerWord, WatchSummary,
+    FLEET_SCHEMA_ID, FleetReport, OfCluster, WATCH_CERTIFICATES_SCHEMA_ID, WATCH_FINDINGS_SCHEMA_ID,
+    WATCH_SCHEMA_ID, WATCH_SERVER_SCHEMA_ID, WatchCertificateRow, WatchCertificatesReport, WatchChangeRow,
+    WatchCountRow, WatchFindingRow, WatchFindingsReport, WatchLinkRow, WatchLinkWord, WatchReport,
+    WatchServerReport, WatchServerRow, WatchServerWord, WatchSettingRow, WatchSummary,
 };
 pub use watch_clients::{WATCH_CLIENTS_SCHEMA_ID, WatchClientRow, WatchClientsReport};
 pub use words::{

@@ -65,6 +65,9 @@ pub struct ShareLogRow {
     pub new_lines: Option<i64>,
     /// What speaks against it, or why it could not be read.
     pub why: Vec<String>,
+    /// Grants that it holds though they were revoked, a sentence each.
+    #[serde(default)]
+    pub holds: Vec<String>,
     /// As far as each follows from the one before.
     pub entries: Vec<ShareLogLineRow>,
 }

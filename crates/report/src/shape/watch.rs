@@ -6,6 +6,9 @@ use super::words::{LinkKindWord, SeverityWord, VerdictWord};
 
 pub const WATCH_SCHEMA_ID: &str = "sealion/watch/1";
 pub const FLEET_SCHEMA_ID: &str = "sealion/fleet/1";
+pub const WATCH_SERVER_SCHEMA_ID: &str = "sealion/watch-server/1";
+pub const WATCH_CERTIFICATES_SCHEMA_ID: &str = "sealion/watch-certificates/1";
+pub const WATCH_FINDINGS_SCHEMA_ID: &str = "sealion/watch-findings/1";
 
 /// All clusters that are watched.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +30,9 @@ pub struct WatchReport {
     pub servers: Vec<WatchServerRow>,
     pub links: Vec<WatchLinkRow>,
     pub certificates: Vec<WatchCertificateRow>,
+    /// What servers were told, and what came of it.
+    #[serde(default)]
+    pub settings: Vec<WatchSettingRow>,
     /// Those that failed or are unknown, the worst first.
     pub findings: Vec<WatchFindingRow>,
     /// The newest first.
@@ -112,6 +118,25 @@ pub struct WatchCertificateRow {
     pub last_seen_unix_ms: u64,
 }
 
+/// What a server was told about one kind of traffic.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchSettingRow {
+    pub server: String,
+    /// `galera`, `client`, …
+    pub what: String,
+    /// By the option files, which the next start reads.
+    pub configured: String,
+    /// In the running server.
+    pub effective: String,
+    /// On the wire.
+    pub seen: String,
+    /// Whether it was read in the last look; otherwise it is as it was read before, and `why` says why.
+    pub is_current: bool,
+    pub why: String,
+    pub first_seen_unix_ms: u64,
+    pub last_seen_unix_ms: u64,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WatchFindingRow {
     pub rule: String,
@@ -123,6 +148,52 @@ pub struct WatchFindingRow {
     pub remedy: String,
     pub first_seen_unix_ms: u64,
     pub last_seen_unix_ms: u64,
+}
+
+/// One server of a cluster: what is about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchServerReport {
+    pub schema: String,
+    pub sealion_version: String,
+    pub at_unix_ms: u64,
+    /// Its cluster.
+    pub summary: WatchSummary,
+    pub server: WatchServerRow,
+    pub links: Vec<WatchLinkRow>,
+    pub certificates: Vec<WatchCertificateRow>,
+    pub settings: Vec<WatchSettingRow>,
+    /// Those that failed or are unknown, the worst first.
+    pub findings: Vec<WatchFindingRow>,
+    /// The newest first.
+    pub changes: Vec<WatchChangeRow>,
+}
+
+/// The certificates of all clusters, by their ends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchCertificatesReport {
+    pub schema: String,
+    pub sealion_version: String,
+    pub at_unix_ms: u64,
+    pub certificates: Vec<OfCluster<WatchCertificateRow>>,
+}
+
+/// What failed or is unknown, of all clusters, the worst first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchFindingsReport {
+    pub schema: String,
+    pub sealion_version: String,
+    pub at_unix_ms: u64,
+    pub findings: Vec<OfCluster<WatchFindingRow>>,
+}
+
+/// Something, and whose it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OfCluster<T> {
+    pub cluster: String,
+    /// The last look at it is older than two intervals: this is not taken for the present.
+    pub is_stale: bool,
+    #[serde(flatten)]
+    pub row: T,
 }
 
 /// A time in which something was in one state.

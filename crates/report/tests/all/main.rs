@@ -2,6 +2,7 @@
 
 mod audit;
 mod bench;
+mod dashboards;
 mod prove;
 mod rest;
 mod scan;

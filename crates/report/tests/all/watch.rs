@@ -2,11 +2,16 @@
 
 use crate::support::json::agrees;
 use report::shape::{
-    FLEET_SCHEMA_ID, FleetReport, LinkKindWord, SeverityWord, VerdictWord, WATCH_CLIENTS_SCHEMA_ID,
-    WATCH_SCHEMA_ID, WatchCertificateRow, WatchChangeRow, WatchClientRow, WatchClientsReport, WatchCountRow,
-    WatchFindingRow, WatchLinkRow, WatchLinkWord, WatchReport, WatchServerRow, WatchServerWord, WatchSummary,
+    FLEET_SCHEMA_ID, FleetReport, LinkKindWord, OfCluster, SeverityWord, VerdictWord,
+    WATCH_CERTIFICATES_SCHEMA_ID, WATCH_CLIENTS_SCHEMA_ID, WATCH_FINDINGS_SCHEMA_ID, WATCH_SCHEMA_ID,
+    WATCH_SERVER_SCHEMA_ID, WatchCertificateRow, WatchCertificatesReport, WatchChangeRow, WatchClientRow,
+    WatchClientsReport, WatchCountRow, WatchFindingRow, WatchFindingsReport, WatchLinkRow, WatchLinkWord,
+    WatchReport, WatchServerReport, WatchServerRow, WatchServerWord, WatchSettingRow, WatchSummary,
 };
-use report::{FLEET_SCHEMA, WATCH_CLIENTS_SCHEMA, WATCH_SCHEMA};
+use report::{
+    FLEET_SCHEMA, WATCH_CERTIFICATES_SCHEMA, WATCH_CLIENTS_SCHEMA, WATCH_FINDINGS_SCHEMA, WATCH_SCHEMA,
+    WATCH_SERVER_SCHEMA,
+};
 
 fn summary() -> WatchSummary {
     WatchSummary {
@@ -69,6 +74,17 @@ fn cluster() -> WatchReport {
             first_seen_unix_ms,
             last_seen_unix_ms,
         }],
+        settings: vec![WatchSettingRow {
+            server: "n1".into(),
+            what: "galera".into(),
+            configured: "TLS".into(),
+            effective: "cleartext".into(),
+            seen: "plain".into(),
+            is_current: false,
+            why: "n1 did not answer".into(),
+            first_seen_unix_ms,
+            last_seen_unix_ms,
+        }],
         findings: vec![WatchFindingRow {
             rule: "SL1001".into(),
             title: "t".into(),
@@ -103,6 +119,48 @@ fn the_shapes_and_their_schemas_agree_and_every_field_is_described() {
     });
     agrees(FLEET_SCHEMA, serde_json::to_value(fleet).expect("plain"), |value| {
         value["clusters"][0] = 7.into();
+    });
+    let WatchReport { summary, mut servers, links, certificates, settings, findings, changes, .. } =
+        cluster();
+    let (sealion_version, at_unix_ms) = (String::from("0.1.0"), 5000);
+    let of_server = WatchServerReport {
+        schema: WATCH_SERVER_SCHEMA_ID.into(),
+        sealion_version: sealion_version.clone(),
+        at_unix_ms,
+        summary,
+        server: servers.remove(0),
+        links,
+        certificates: certificates.clone(),
+        settings,
+        findings: findings.clone(),
+        changes,
+    };
+    agrees(WATCH_SERVER_SCHEMA, serde_json::to_value(of_server).expect("plain"), |value| {
+        value["server"] = 7.into();
+    });
+    let of_all = WatchCertificatesReport {
+        schema: WATCH_CERTIFICATES_SCHEMA_ID.into(),
+        sealion_version: sealion_version.clone(),
+        at_unix_ms,
+        certificates: certificates
+            .into_iter()
+            .map(|row| OfCluster { cluster: "shop".into(), is_stale: true, row })
+            .collect(),
+    };
+    agrees(WATCH_CERTIFICATES_SCHEMA, serde_json::to_value(of_all).expect("plain"), |value| {
+        value["certificates"][0] = 7.into();
+    });
+    let of_all = WatchFindingsReport {
+        schema: WATCH_FINDINGS_SCHEMA_ID.into(),
+        sealion_version,
+        at_unix_ms,
+        findings: findings
+            .into_iter()
+            .map(|row| OfCluster { cluster: "shop".into(), is_stale: true, row })
+            .collect(),
+    };
+    agrees(WATCH_FINDINGS_SCHEMA, serde_json::to_value(of_all).expect("plain"), |value| {
+        value["findings"][0] = 7.into();
     });
     let clients = WatchClientsReport {
         schema: WATCH_CLIENTS_SCHEMA_ID.into(),

@@ -53,7 +53,8 @@ fn seen<'a>(needs: &'a Needs, keys: Option<&'a Result<Keys, NoKeys>>) -> Seen<'a
 /// Kinds of what is wrong, and the verdict.
 fn says(seen: &Seen<'_>) -> (Vec<String>, Verdict) {
     let found = judge(seen);
-    assert_eq!(found.forbidden.is_empty(), found.verdict == Verdict::NoKeyProblem);
+    let is_right = found.problems.iter().all(|problem| problem.kind == NOT_IN_ESCROW);
+    assert_eq!(found.forbidden.is_empty(), is_right && found.verdict != Verdict::Unknown);
     for problem in &found.problems {
         let texts = [&problem.what, &problem.why, &problem.lost, &problem.next];
         assert!(texts.iter().all(|text| !text.is_empty() && !text.contains(KEY_1)), "{problem:?}");
@@ -83,6 +84,19 @@ fn right_keys_are_no_problem_and_wrong_ones_are_named() {
     assert_eq!(says(&seen(&needs, Some(&wrong))), (vec!["wrong_keys".into()], Verdict::KeyProblem));
     let two = self::needs(Family::MariaDb, vec![mariadb_table("d/t1.ibd", 1), mariadb_table("d/t2.ibd", 2)]);
     assert_eq!(says(&seen(&two, Some(&keys_right))), (vec!["key_missing".into()], Verdict::KeyProblem));
+}
+
+#[test]
+fn keys_that_no_copy_in_the_escrow_has_are_a_problem_before_they_are_lost() {
+    let needs = maria();
+    let keys_right = Ok(right());
+    let other = format!("1;{}", "ab".repeat(32));
+    let of = |lists: &[&str]| {
+        let copies: Vec<CopyLook> = lists.iter().map(|list| copy("c-1", list, [false, false])).collect();
+        says(&Seen { copies: &copies, ..seen(&needs, Some(&keys_right)) })
+    };
+    assert_eq!(of(&[&other]), (vec!["not_in_escrow".into()], Verdict::KeyProblem));
+    assert_eq!(of(&[&other, &format!("1;{KEY_1}")]), (vec![], Verdict::NoKeyProblem));
 }
 
 #[test]

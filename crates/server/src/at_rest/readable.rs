@@ -18,6 +18,16 @@ pub struct NotRead {
     pub why: String,
 }
 
+impl NotRead {
+    /// A session holds it, and it may be as readable as others.
+    pub fn is_held(&self) -> bool {
+        self.why.starts_with(HELD)
+    }
+}
+
+/// `ER_LOCK_WAIT_TIMEOUT`
+const HELD: &str = "error 1205:";
+
 /// Asks each table of InnoDB and Aria for a row.
 ///
 /// # Errors
@@ -27,7 +37,7 @@ pub fn not_read(client: &mut Client) -> Result<Vec<NotRead>, NetError> {
     // Of what is looked for here, only the engine: with any more the table would be opened for it, and be left out if that fails.
     let tables = client.query(
         "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE ENGINE IN ('InnoDB', 'Aria') AND TABLE_SCHEMA NOT IN \
-         ('information_schema', 'performance_schema') AND TABLE_TYPE IN ('BASE TABLE', 'SEQUENCE')",
+         ('information_schema', 'performance_schema') AND TABLE_TYPE <> 'TEMPORARY'",
     )?;
     let mut not_read = Vec::new();
     for row in tables.iter().take(TABLES_MAX) {

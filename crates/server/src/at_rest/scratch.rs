@@ -19,6 +19,12 @@ const SCRATCH_ROWS_MAX: u64 = 400_000;
 const SCRATCH_ROWS_MIN: u64 = 4_000;
 /// Of one table: more than its single pages.
 const SYSTEM_ROWS: u64 = 3_000;
+/// Of all tables together so many pages at least are changed at once: twice what the doublewrite buffer holds.
+const BATCH_PAGES: u64 = 256;
+/// So many rows fill that many pages and more.
+const COPIED_ROWS: u64 = 24_000;
+/// Of tables with [`SYSTEM_ROWS`], so many have as much.
+const COPIED_TABLES_MAX: u32 = 8;
 /// Some 30 MB.
 const SAMPLE_ROWS: u64 = 120_000;
 
@@ -81,9 +87,25 @@ fn alone(client: &mut Client, is_galera: bool) -> Result<(), NetError> {
     Ok(())
 }
 
-/// Dirty pages are written: those of the schema, so that copies of other pages in the doublewrite buffer are written over, which holds 128 of
-/// them; then what was freed with it, so that the files can be looked at.
-fn write_and_drop(client: &mut Client) -> Result<(), NetError> {
+/// Dirty pages are written: those of the schema, so that copies of other pages in the doublewrite buffer are written over; then what was freed
+/// with it, so that the files can be looked at.
+///
+/// # Source
+/// Seen on MariaDB 10.11.19: a page that is written for the first time has no copy there, and only a batch of 128 reaches the end of the buffer
+/// (`buf_page_t::flush`, `buf_dblwr_t`). So pages that are on the disk are changed again, `tables` of them at once.
+fn write_and_drop(client: &mut Client, tables: &[String], before: &LiveSettings) -> Result<(), NetError> {
+    client.execute("SET GLOBAL innodb_max_dirty_pages_pct=0")?;
+    client.execute("SELECT SLEEP(2)")?;
+    let is_small = |number: &String| number.parse().is_ok_and(|number: u64| number < BATCH_PAGES);
+    if before.io_capacity.as_ref().is_some_and(is_small) {
+        client.execute(&format!("SET GLOBAL innodb_io_capacity={BATCH_PAGES}"))?;
+    }
+    client.execute("SET GLOBAL innodb_max_dirty_pages_pct=90")?;
+    for table in tables {
+        client.execute(&format!(
+            "UPDATE {SCRATCH}.{table} SET b = REPEAT('z', {SCRATCH_ROW_BYTES}) WHERE a <= {COPIED_ROWS}"
+        ))?;
+    }
     client.execute("SET GLOBAL innodb_max_dirty_pages_pct=0")?;
     client.execute("SELECT SLEEP(2)")?;
     client.execute(&format!("DROP DATABASE {SCRATCH}"))?;
@@ -116,11 +138,11 @@ pub fn renew_undo(
         for number in 0..transactions {
             let mut session = open()?;
             alone(&mut session, is_galera)?;
-            // Else the row behind its own is locked, too, which is the next one's first.
+            // A scan of the whole table would wait for the rows of the others (11.8). And else the row behind its own is locked, too, which is the next one's first.
             session.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
             session.execute("BEGIN")?;
             session.execute(&format!(
-                "UPDATE {SCRATCH}.t SET b = REPEAT('y', {SCRATCH_ROW_BYTES}) WHERE a > {} AND a < {}",
+                "UPDATE {SCRATCH}.t FORCE INDEX (PRIMARY) SET b = REPEAT('y', {SCRATCH_ROW_BYTES}) WHERE a > {} AND a < {}",
                 number * each,
                 (number + 1) * each
             ))?;
@@ -129,7 +151,7 @@ pub fn renew_undo(
         for session in &mut sessions {
             session.execute("ROLLBACK")?;
         }
-        write_and_drop(client)
+        write_and_drop(client, &["t".to_owned()], before)
     };
     let worked = work(client);
     worked.and(before.restore(client))
@@ -176,7 +198,9 @@ pub fn renew_system(
         for number in 2..=tables {
             client.execute(&format!("INSERT INTO {SCRATCH}.s{number} SELECT * FROM {SCRATCH}.s1"))?;
         }
-        write_and_drop(client)?;
+        let copied: Vec<String> =
+            (1..=tables.clamp(1, COPIED_TABLES_MAX)).map(|number| format!("s{number}")).collect();
+        write_and_drop(client, &copied, before)?;
         Ok(strangers)
     };
     let worked = work(client);

@@ -15,6 +15,8 @@ pub const PAGE_LINES_MAX: usize = 100;
 pub const TEXT_BYTES_MAX: usize = 300;
 /// What is written for a wish that was granted; otherwise the text of the refusal.
 pub const DONE: &str = "done";
+/// The wish of a line that a grant has come with.
+pub const GRANT: &str = "grant";
 
 /// One request that was decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

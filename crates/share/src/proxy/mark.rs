@@ -16,6 +16,8 @@ const BYTES_MAX: u64 = 1024;
 #[derive(Debug)]
 pub struct Mark {
     path: PathBuf,
+    /// As it was set last.
+    last: LogHead,
 }
 
 impl Mark {
@@ -24,7 +26,8 @@ impl Mark {
     /// # Errors
     /// It lies beside the database, and would be restored with it; or the database is older than it.
     pub fn of(path: &Path, dir: &Path, connection: &Connection) -> Result<Self, ShareError> {
-        let mark = Self { path: std::path::absolute(path).map_err(files::cannot("look at", path))? };
+        let path_of = std::path::absolute(path).map_err(files::cannot("look at", path))?;
+        let mut mark = Self { path: path_of, last: LogHead::START };
         let place = mark.path.parent().map(Path::canonicalize).transpose();
         let place = place.map_err(files::cannot("look at", path))?.unwrap_or_default();
         if place.starts_with(dir.canonicalize().map_err(files::cannot("look at", dir))?) {
@@ -37,7 +40,7 @@ impl Mark {
         let head =
             store::head(connection).map_err(|error| ShareError::internal("the log cannot be read", error))?;
         let Some(bytes) = files::read_small_if_there(&mark.path, BYTES_MAX)? else {
-            mark.set(&head)?;
+            mark.set(head, connection)?;
             return Ok(mark);
         };
         let marked: LogHead = serde_json::from_slice(&bytes).map_err(|error| {
@@ -50,6 +53,7 @@ impl Mark {
         let hash = store::hash_at(connection, marked.number)
             .map_err(|error| ShareError::internal("the log cannot be read", error))?;
         if hash == Some(marked.hash) {
+            mark.last = marked;
             return Ok(mark);
         }
         Err(ShareError::refused(
@@ -62,10 +66,21 @@ impl Mark {
         ))
     }
 
-    /// On the disk when it returns.
-    pub fn set(&self, head: &LogHead) -> Result<(), ShareError> {
-        let bytes =
-            serde_json::to_vec(head).map_err(|error| ShareError::internal("cannot write the mark", error))?;
-        files::replace_small(&self.path, &bytes)
+    /// On the disk when it returns. A log that does not go on from where the mark is, is another database than a moment ago.
+    pub fn set(&mut self, head: LogHead, connection: &Connection) -> Result<(), ShareError> {
+        let hash = store::hash_at(connection, self.last.number)
+            .map_err(|error| ShareError::internal("the log cannot be read", error))?;
+        if hash != Some(self.last.hash) {
+            return Err(ShareError::refused(
+                "the database was replaced while this proxy runs",
+                format!("line {} of its log was seen, and is not in it", self.last.number),
+                "end this proxy, and bring back the newest database",
+            ));
+        }
+        let bytes = serde_json::to_vec(&head)
+            .map_err(|error| ShareError::internal("cannot write the mark", error))?;
+        files::replace_small(&self.path, &bytes)?;
+        self.last = head;
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ShareError;
 use crate::b64::{Blob, Fixed};
-use crate::crypto::{HASH_BYTES, SIGNATURE_BYTES};
+use crate::crypto::{HASH_BYTES, SIGNATURE_BYTES, sha256};
 use crate::grant::{GRANT_ID_BYTES, GrantId, SignedGrant};
 use crate::keys::Identity;
 use crate::proxy::log::LogLine;
@@ -58,7 +58,13 @@ pub struct SignedWish {
     pub grant: GrantId,
     pub challenge: Challenge,
     pub signature: Fixed<SIGNATURE_BYTES>,
+    /// Of a standing grant: what is to be re-encrypted, one for each archive.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capsules: Vec<Blob>,
 }
+
+/// Of one request; as many answers are some 30 KiB.
+pub const CAPSULES_MAX: usize = 64;
 
 impl SignedWish {
     /// For this proxy, this challenge and this grant alone.
@@ -69,32 +75,60 @@ impl SignedWish {
         certificate: &Fixed<HASH_BYTES>,
         identity: &Identity,
     ) -> Result<Self, ShareError> {
-        let signature = identity.sign(&wish_text(wish, &grant, &challenge, certificate))?;
-        Ok(Self { grant, challenge, signature: Fixed(signature) })
+        Self::over(vec![], wish, grant, (challenge, certificate), identity)
+    }
+
+    /// The same with capsules.
+    pub fn over(
+        capsules: Vec<Blob>,
+        wish: Wish,
+        grant: GrantId,
+        (challenge, certificate): (Challenge, &Fixed<HASH_BYTES>),
+        identity: &Identity,
+    ) -> Result<Self, ShareError> {
+        let mut signed = Self { grant, challenge, signature: Fixed([0; SIGNATURE_BYTES]), capsules };
+        signed.signature = Fixed(identity.sign(&signed.text(wish, certificate))?);
+        Ok(signed)
+    }
+
+    /// What is signed of it.
+    pub fn text(&self, wish: Wish, certificate: &Fixed<HASH_BYTES>) -> Vec<u8> {
+        let mut text = wish_text(wish, &self.grant, &self.challenge, certificate);
+        if !self.capsules.is_empty() {
+            let mut all = Vec::new();
+            for capsule in &self.capsules {
+                all.extend((capsule.0.len() as u64).to_be_bytes());
+                all.extend(&capsule.0);
+            }
+            text.extend(sha256(&[&all]));
+        }
+        text
     }
 }
 
-pub fn wish_text(
-    wish: Wish,
-    grant: &GrantId,
-    challenge: &Challenge,
-    certificate: &Fixed<HASH_BYTES>,
-) -> Vec<u8> {
+fn wish_text(wish: Wish, grant: &GrantId, challenge: &Challenge, certificate: &Fixed<HASH_BYTES>) -> Vec<u8> {
     let name = wish.name().as_bytes();
     [b"sealion share request v1\0", name, b"\0", &certificate.0, &grant.0, &challenge.0].concat()
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenAnswer {
+    /// Empty where fragments are given.
     pub share: Blob,
     /// This one counted.
     pub opens: u32,
+    /// Of a standing grant: one for each capsule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fragments: Vec<Blob>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateAnswer {
     pub opens: u32,
     pub is_revoked: bool,
+    /// It never had the grant, or has forgotten it; it was told not to take it any more.
+    #[serde(default)]
+    pub was_never_held: bool,
 }
 
 /// `POST /v1/audit`. What is signed has a grant of zeros, and `behind`.

@@ -33,9 +33,10 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use zeroize::Zeroizing;
 
+use super::callers::{Caller, Callers};
 use super::limit::Limit;
 use super::protocol::{AuditWish, BODY_BYTES_MAX, ChallengeAnswer, PutGrant, Reason, Refusal, SignedWish};
-use super::store::{Counts, Store};
+use super::store::{self, Counts, Store};
 use crate::b64::Fixed;
 use crate::crypto::{self, HASH_BYTES};
 use crate::keys::PublicIdentity;
@@ -105,6 +106,13 @@ impl Proxy {
     pub fn marked(mut self, path: &Path, dir: &Path) -> Result<Self, ShareError> {
         self.store = self.store.marked(path, dir)?;
         Ok(self)
+    }
+
+    /// Takes standing grants, too; see [`Store::reencrypting`].
+    #[must_use]
+    pub fn reencrypting(mut self, by: Arc<dyn store::Reencryption>) -> Self {
+        self.store = self.store.reencrypting(by);
+        self
     }
 
     /// What `--proxy` of `share grant` takes.
@@ -310,19 +318,28 @@ impl Door {
         let (sender, shaken) = mpsc::channel(CONNECTIONS_MAX);
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let acceptor = TlsAcceptor::from(tls);
+        let callers = Callers::default();
         tokio::spawn(async move {
-            while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+            loop {
                 let Ok((tcp, peer)) = listener.accept().await else {
                     // No file descriptors, mostly; some come back.
                     sleep(Duration::from_millis(100)).await;
                     continue;
                 };
-                let (sender, acceptor) = (sender.clone(), acceptor.clone());
+                let Some(caller) = callers.come(peer.ip()) else { continue };
+                let (sender, acceptor, places) = (sender.clone(), acceptor.clone(), Arc::clone(&places));
                 tokio::spawn(async move {
-                    if let Ok(Ok(stream)) = timeout(HANDSHAKE_MAX, acceptor.accept(tcp)).await {
-                        let guest = Guest { stream, ends: Box::pin(sleep(CONNECTION_MAX)), _place: place };
+                    let mut caller = caller;
+                    let welcomed = timeout(HANDSHAKE_MAX, async {
+                        caller.is_let_in().await?;
+                        let place = places.acquire_owned().await.ok()?;
+                        Some((acceptor.accept(tcp).await.ok()?, place))
+                    });
+                    if let Ok(Some((stream, place))) = welcomed.await {
+                        let ends = Box::pin(sleep(CONNECTION_MAX));
                         // The server ends.
-                        let _ = sender.send((guest, peer)).await;
+                        let _ =
+                            sender.send((Guest { stream, ends, _place: place, _caller: caller }, peer)).await;
                     }
                 });
             }
@@ -352,6 +369,7 @@ struct Guest {
     stream: TlsStream<TcpStream>,
     ends: Pin<Box<Sleep>>,
     _place: OwnedSemaphorePermit,
+    _caller: Caller,
 }
 
 impl AsyncRead for Guest {
@@ -392,7 +410,12 @@ type Der = (Vec<u8>, Zeroizing<Vec<u8>>);
 
 fn certificate_of(dir: &Path) -> Result<Der, ShareError> {
     let (certificate, key) = (dir.join(CERTIFICATE), dir.join(KEY));
-    if certificate.symlink_metadata().is_err() && key.symlink_metadata().is_err() {
+    let is_there = |path: &Path| path.symlink_metadata().is_ok();
+    if is_there(&key) && !is_there(&certificate) && !is_there(&dir.join(store::DATABASE)) {
+        // Of a first start that was ended in its middle: nobody was told a hash yet.
+        std::fs::remove_file(&key).map_err(files::cannot("remove", &key))?;
+    }
+    if !is_there(&certificate) && !is_there(&key) {
         let made = self_made().map_err(|error| ShareError::internal("cannot make a certificate", error))?;
         files::write_new(&key, &made.1, files::PRIVATE)?;
         files::write_new(&certificate, &made.0, files::PRIVATE)?;

@@ -104,7 +104,7 @@ fn neither_a_foreign_header_nor_foreign_chunks_open() {
     assert!(case.opened(&one).0.is_some());
     // The same owner and another archive.
     let key = DataKey::new().unwrap();
-    let header = Header::new("shop.orders", 1, &case.owner, &key).unwrap();
+    let header = Header::new((share::header::ROWS, "shop.orders"), 1, &case.owner, &key).unwrap();
     let chunks = &one[case.header.bytes().len()..];
     assert_eq!(case.opened(&[header.bytes(), chunks].concat()).0, None);
     // A slot that was copied over does not open there.

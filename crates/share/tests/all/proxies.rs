@@ -1,7 +1,8 @@
+use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use share::audit;
+use share::audit::{self, Doubt};
 use share::client::{self, Failure};
 use share::grant::{NewGrant, ProxyUrl, Terms};
 use share::keys::{Identity, PublicIdentity, Role};
@@ -72,12 +73,15 @@ fn reason<T>(answer: Result<T, Refusal>) -> Option<Reason> {
 #[test]
 fn a_share_is_given_so_often_and_until_then() {
     let mut kept = Kept::new(&terms(2, 3));
-    assert_eq!(kept.open(NOW + 1001), Err(Reason::Expired));
     for opens in 1..=3 {
         assert_eq!(kept.open(NOW + 1000), Ok(opens));
     }
     assert_eq!(kept.open(NOW), Err(Reason::UsedUp));
     assert!(kept.is_log_whole());
+    let mut kept = Kept::new(&terms(2, 3));
+    assert_eq!(kept.open(NOW), Ok(1));
+    assert_eq!(kept.open(NOW + 1001), Err(Reason::Expired));
+    assert_eq!(kept.open(NOW), Err(Reason::Expired), "a clock that is set back begins nothing again");
 }
 
 #[test]
@@ -101,6 +105,63 @@ fn revoked_is_revoked_for_ever() {
     assert!(kept.is_log_whole());
 }
 
+/// It may be under way: the owner was told that nobody answered.
+#[test]
+fn a_grant_that_is_revoked_before_it_comes_does_not_come_any_more() {
+    let mut kept = Kept::new(&terms(2, 3));
+    let late = kept.case.grant(&terms(2, 3));
+    let wish = |kept: &Kept, wish, who| {
+        let challenge = kept.store.challenge(NOW).unwrap();
+        SignedWish::new(wish, late.policy.id, challenge, &proxy(1).certificate, who).unwrap()
+    };
+    let stranger = Identity::new(Role::Owner).unwrap();
+    for who in [&stranger, &kept.case.reader] {
+        let by_other = wish(&kept, Wish::Revoke, who);
+        assert_eq!(reason(kept.store.revoke(&by_other, NOW)), Some(Reason::NotAllowed));
+    }
+    let asked = wish(&kept, Wish::State, &kept.case.owner);
+    assert_eq!(reason(kept.store.state(&asked, NOW)), Some(Reason::NoSuchGrant));
+    for _ in 0..2 {
+        let revoked = wish(&kept, Wish::Revoke, &kept.case.owner);
+        let answer = kept.store.revoke(&revoked, NOW).unwrap();
+        assert_eq!(answer, StateAnswer { opens: 0, is_revoked: true, was_never_held: true });
+    }
+    assert_eq!(reason(kept.store.put(&put(&late, 0), NOW)), Some(Reason::Revoked));
+    let opened = wish(&kept, Wish::Open, &kept.case.reader);
+    assert_eq!(reason(kept.store.open_share(&opened, NOW)), Some(Reason::NoSuchGrant));
+    let asked = wish(&kept, Wish::State, &kept.case.owner);
+    assert!(kept.store.state(&asked, NOW).unwrap().is_revoked);
+    assert_eq!(kept.open(NOW), Ok(1), "the other one");
+    assert!(kept.is_log_whole());
+}
+
+#[test]
+fn what_a_first_start_left_half_made_is_made_again_or_said() {
+    let case = Case::new();
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join("p");
+    let start = || Proxy::new(&place, case.owner.public.clone(), "127.0.0.1:0".parse().unwrap());
+    drop(start().unwrap());
+    for half in ["certificate.der", "grants.sqlite", "store.key"] {
+        std::fs::remove_file(place.join(half)).unwrap();
+    }
+    drop(start().unwrap());
+    for short in [&b""[..], &[1], &[1; 31]] {
+        std::fs::write(place.join("store.key"), short).unwrap();
+        let why = start().err().unwrap().to_string();
+        assert!(why.contains("is no key of a proxy"), "{why}");
+    }
+    // Its hash is in grants by now.
+    std::fs::remove_file(place.join("certificate.der")).unwrap();
+    assert!(start().is_err());
+    let keys = dir.path().join("k");
+    let made = Identity::make(&keys, Role::Reader).unwrap();
+    std::fs::remove_file(keys.join("public.json")).unwrap();
+    assert!(Identity::is_half(&keys));
+    assert_eq!(Identity::read_or_make(&keys, Role::Reader).unwrap().public, made.public);
+    assert_eq!(PublicIdentity::read(&keys.join("public.json"), Role::Reader).unwrap(), made.public);
+}
+
 #[test]
 fn only_the_reader_opens_and_each_request_once() {
     let mut kept = Kept::new(&terms(2, 3));
@@ -110,12 +171,16 @@ fn only_the_reader_opens_and_each_request_once() {
         assert_eq!(reason(kept.store.open_share(&wish, NOW)), Some(Reason::NotAllowed));
     }
     let wish = kept.wish(Wish::Open, &kept.case.reader);
-    assert_eq!(reason(kept.store.open_share(&wish, NOW + 121)), Some(Reason::Challenge), "old");
     assert_eq!(kept.store.open_share(&wish, NOW).unwrap().share.0, kept.new.shares[0]);
+    assert_eq!(reason(kept.store.open_share(&wish, NOW)), Some(Reason::Challenge), "replayed");
+    // A clock that goes forward and back.
+    let later = kept.store.challenge(NOW + 300).unwrap();
+    let id = kept.new.policy.id;
+    let later = SignedWish::new(Wish::Open, id, later, &proxy(1).certificate, &kept.case.reader).unwrap();
+    assert!(kept.store.open_share(&later, NOW + 300).is_ok());
     assert_eq!(reason(kept.store.open_share(&wish, NOW)), Some(Reason::Challenge), "replayed");
     // Made for another proxy, or for something else.
     let challenge = kept.store.challenge(NOW).unwrap();
-    let id = kept.new.policy.id;
     let for_other =
         SignedWish::new(Wish::Open, id, challenge, &proxy(2).certificate, &kept.case.reader).unwrap();
     assert_eq!(reason(kept.store.open_share(&for_other, NOW)), Some(Reason::NotAllowed));
@@ -124,7 +189,9 @@ fn only_the_reader_opens_and_each_request_once() {
     let mut forged = kept.wish(Wish::Open, &kept.case.reader);
     forged.challenge.0[0] ^= 1;
     assert_eq!(reason(kept.store.open_share(&forged, NOW)), Some(Reason::Challenge));
-    assert_eq!(kept.open(NOW), Ok(2), "what was refused was not counted");
+    assert_eq!(kept.open(NOW), Ok(3), "what was refused was not counted");
+    let wish = kept.wish(Wish::Open, &kept.case.reader);
+    assert_eq!(reason(kept.store.open_share(&wish, NOW + 421 + 1)), Some(Reason::Challenge), "old");
 }
 
 #[test]
@@ -213,7 +280,9 @@ fn a_database_from_an_older_backup_is_told_by_its_mark_and_by_the_owner() {
     let (mut seen, _) = heard(&again.url);
     assert!(seen.faults.len() == 1 && seen.faults[0].contains("another than it was"), "{seen:?}");
     seen.faults.clear();
-    seen.count(grant.policy.id, &StateAnswer { opens: 1, is_revoked: false });
+    seen.count(grant.policy.id, 0, 1);
+    assert!(seen.faults.is_empty(), "opened while it was read: {seen:?}");
+    seen.count(grant.policy.id, 1, 1);
     assert!(
         seen.faults[0].contains("counts 1 opens") && seen.faults[0].contains("its log has 0"),
         "{seen:?}"
@@ -222,8 +291,36 @@ fn a_database_from_an_older_backup_is_told_by_its_mark_and_by_the_owner() {
     assert_eq!(audit::revoked_unix_s(dir.path(), &grant.policy.id).unwrap(), None);
     audit::note_revoked(dir.path(), &grant.policy.id).unwrap();
     let at = audit::revoked_unix_s(dir.path(), &grant.policy.id).unwrap();
-    let said = |is_revoked| audit::forgotten(at, &grant.policy, &StateAnswer { opens: 0, is_revoked });
-    assert!(at.is_some() && said(true).is_none() && said(false).unwrap().contains("older backup"));
+    let state = |is_revoked, was_never_held| StateAnswer { opens: 0, is_revoked, was_never_held };
+    let said =
+        |state: Option<&StateAnswer>| match audit::forgotten(dir.path(), &again.url, &grant.policy, state)
+            .unwrap()
+        {
+            None => String::new(),
+            Some(Doubt::Contradicted(why)) => format!("contradicted: {why}"),
+            Some(Doubt::NotKnown(why)) => format!("not known: {why}"),
+        };
+    assert!(at.is_some() && said(Some(&state(true, false))).is_empty());
+    assert!(said(Some(&state(false, false))).starts_with("contradicted: it holds grant"));
+    // Without a note a revocation is not counted on.
+    assert!(said(None).is_empty());
+    let told = said(Some(&state(true, true)));
+    assert!(told.starts_with("not known: ") && told.contains("not noted"), "{told}");
+    std::fs::create_dir(dir.path().join("taken")).unwrap();
+    let note = |word: &str| {
+        let taken = format!("{} yes\n{} {word}\n", proxy(1).certificate.hex(), again.url.certificate.hex());
+        std::fs::write(dir.path().join("taken").join(grant.policy.id.hex()), taken).unwrap();
+    };
+    // Whoever has never said that it holds it may have never had it.
+    for word in ["no", "unknown"] {
+        note(word);
+        assert!(said(None).is_empty() && said(Some(&state(true, true))).is_empty(), "{word}");
+    }
+    note("yes");
+    for state in [None, Some(&state(true, true))] {
+        let told = said(state);
+        assert!(told.starts_with("contradicted: ") && told.contains("which it had taken"), "{told}");
+    }
 }
 
 #[test]
@@ -365,12 +462,15 @@ fn the_reader_hears_which_proxy_is_damaged_and_which_is_another() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.share");
     std::fs::write(&path, case.archive(&header, b"id\n1\n")).unwrap();
+    let keys = dir.path().join("keys");
+    std::fs::DirBuilder::new().mode(0o700).create(&keys).unwrap();
     let asked = |out: &str| {
         let out = dir.path().join(out);
         let request = OpenRequest {
             archive: &path,
             out: &out,
             reader: &case.reader,
+            keys: &keys,
             owner: &case.owner.public,
             grant: None,
         };
@@ -383,6 +483,9 @@ fn the_reader_hears_which_proxy_is_damaged_and_which_is_another() {
     let file = rusqlite::Connection::open(proxies[1].dir.path().join("p/grants.sqlite")).unwrap();
     let other = case.grant(&Terms { proxies: vec![proxies[1].url.clone()], need: 1, ..terms.clone() });
     client::put(&proxies[1].url, &other.signed, &other.shares[0]).unwrap();
+    let own: Vec<u8> = file
+        .query_row("SELECT share FROM grants WHERE id = ?1", [&new.policy.id.0[..]], |row| row.get(0))
+        .unwrap();
     let swapped = file
         .execute(
             "UPDATE grants SET share = (SELECT share FROM grants WHERE id = ?2) WHERE id = ?1",
@@ -396,6 +499,13 @@ fn the_reader_hears_which_proxy_is_damaged_and_which_is_another() {
     assert!(heard[0].what.is_ok() && matches!(heard[1].what, Err(Failure::Refused(_))), "{heard:?}");
     assert!(matches!(heard[2].what, Err(Failure::Misbehaved(_))), "{heard:?}");
     assert!(!dir.path().join("two").exists() && !dir.path().join("two.part").exists());
+    // What the first one gave was counted there, and serves the next time.
+    let id = &new.policy.id.0[..];
+    file.execute("UPDATE grants SET share = ?1 WHERE id = ?2", rusqlite::params![own, id]).unwrap();
+    let (opened, heard) = asked("three");
+    assert_eq!((opened, heard.len()), (Ok(b"id\n1\n".to_vec()), 1), "{heard:?}");
+    assert!(heard[0].url == proxies[1].url && heard[0].what.is_ok(), "{heard:?}");
+    assert_eq!(std::fs::read_dir(keys.join("given")).unwrap().count(), 0);
 }
 
 #[test]
@@ -404,7 +514,21 @@ fn who_says_nothing_or_too_much_keeps_nobody_waiting() {
     let case = Case::new();
     let proxy = Running::start(&case.owner.public);
     let address = (proxy.url.host.as_str(), proxy.url.port);
-    let silent: Vec<_> = (0..100).map(|_| std::net::TcpStream::connect(address).unwrap()).collect();
+    // From another address than the owner's: an address by itself has fewer places.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let silent: Vec<_> = (0..300)
+        .map(|_| {
+            let socket = tokio::net::TcpSocket::new_v4().unwrap();
+            socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+            let to = std::net::SocketAddr::new(proxy.url.host.parse().unwrap(), proxy.url.port);
+            runtime
+                .block_on(async {
+                    let _guard = runtime.enter();
+                    socket.connect(to).await
+                })
+                .unwrap()
+        })
+        .collect();
     let unknown = client::state(&proxy.url, case.grant(&terms(1, 1)).policy.id, &case.owner);
     assert!(
         matches!(&unknown, Err(Failure::Refused(refusal)) if refusal.reason == Reason::NoSuchGrant),
@@ -466,6 +590,8 @@ fn the_reader_names_the_proxy_that_lies_and_opens_with_the_others() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.share");
     std::fs::write(&path, case.archive(&header, b"id\n1\n")).unwrap();
+    let keys = dir.path().join("keys");
+    std::fs::DirBuilder::new().mode(0o700).create(&keys).unwrap();
     // Of another grant, of another proxy, and noise.
     for (number, share) in [&earlier.shares[0], &new.shares[1], &vec![1; 81]].into_iter().enumerate() {
         lie(&proxies[0], &new.policy.id.0, share);
@@ -474,6 +600,7 @@ fn the_reader_names_the_proxy_that_lies_and_opens_with_the_others() {
             archive: &path,
             out: &out,
             reader: &case.reader,
+            keys: &keys,
             owner: &case.owner.public,
             grant: None,
         };

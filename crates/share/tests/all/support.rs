@@ -19,7 +19,7 @@ impl Case {
     pub fn new() -> Self {
         let (owner, reader) = (Identity::new(Role::Owner).unwrap(), Identity::new(Role::Reader).unwrap());
         let key = DataKey::new().unwrap();
-        let header = Header::new("shop.orders", NOW, &owner, &key).unwrap();
+        let header = Header::new((share::header::ROWS, "shop.orders"), NOW, &owner, &key).unwrap();
         Self { owner, reader, key, header }
     }
 

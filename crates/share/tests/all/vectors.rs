@@ -28,7 +28,9 @@ fn make() -> (Value, Vec<u8>) {
     let (friend, friend_file) = keys(&dir.path().join("friend"), Role::Reader);
     let (auditor, auditor_file) = keys(&dir.path().join("auditor"), Role::Reader);
     let case = Case { owner, ..Case::new() };
-    let header = share::header::Header::new("shop.orders", NOW, &case.owner, &case.key).unwrap();
+    let header =
+        share::header::Header::new((share::header::ROWS, "shop.orders"), NOW, &case.owner, &case.key)
+            .unwrap();
     let header = header
         .with_slot(header.slot_for(&friend.public, &case.key).unwrap(), &case.owner, &case.key)
         .unwrap();

@@ -5,13 +5,13 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use nix::sys::statfs::{FsType, TMPFS_MAGIC, statfs};
+use nix::sys::statfs::{TMPFS_MAGIC, statfs};
 use report::shape::{RestPlaceRow, RestPlaceWord};
 
 use super::process::{self, Process};
 
 /// `ramfs`, `RAMFS_MAGIC` of the kernel: memory that is never swapped.
-const RAMFS_MAGIC: i64 = 0x8584_58f6;
+const RAMFS_MAGIC: u32 = 0x8584_58f6;
 /// Of dm-crypt, in the UUID of a mapped device (`cryptsetup`, `lib/libdevmapper.c`).
 const CRYPT: &str = "CRYPT-";
 /// Devices below devices; more is a loop.
@@ -86,7 +86,8 @@ pub fn directory(what: &str, shown: &Path, prefix: Option<&Path>) -> RestPlaceRo
         let text = "tmpfs: it is in memory, and in swap where there is one".to_owned();
         return row(RestPlaceWord::Memory, text, None);
     }
-    if kind == FsType(RAMFS_MAGIC) {
+    // The number has another type with musl than with glibc.
+    if u32::try_from(kind.0) == Ok(RAMFS_MAGIC) {
         return row(RestPlaceWord::Memory, "ramfs: it is in memory".into(), None);
     }
     let number = match std::fs::metadata(&here) {

@@ -1,16 +1,17 @@
 //! What comes of files: hashed, written, and noted for the check at the end.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
 
 use super::{DIRECT_BYTES_MIN, Landing, nonsense, target};
 use crate::StreamError;
-use crate::aligned::{ALIGNED_BYTES, Aligned};
+use crate::aligned::Aligned;
 use crate::cells::{CELL_BYTES, CellHasher, Digest};
+use crate::direct::DirectFile;
 use crate::entry::{Entry, Kind};
 use crate::frame::{DATA_BYTES_MAX, Frame};
 use crate::times::Spent;
@@ -94,7 +95,7 @@ impl<'l> Pieces<'l> {
             self.open = Some(Open::new(&self.landing.root, at, known, self.is_aligned)?);
         }
         let _timer = self.landing.times.timer(Spent::Writing);
-        self.open.as_ref().map_or(Ok(()), |open| open.write(bytes, offset))
+        self.open.as_mut().map_or(Ok(()), |open| open.write(bytes, offset))
     }
 
     fn digest(&mut self, entry: u64, size_bytes: u64, digest: Digest) -> Result<(), StreamError> {
@@ -114,40 +115,20 @@ impl<'l> Pieces<'l> {
 struct Open {
     at: usize,
     full: PathBuf,
-    file: File,
-    /// Past the page cache, where the file system can: what is copied is not read again soon, and waiting for the disk at the end would
-    /// take longer than the copy.
-    direct: Option<File>,
+    file: DirectFile,
 }
 
 impl Open {
     fn new(root: &Path, at: usize, known: &Entry, is_aligned: bool) -> Result<Self, StreamError> {
         let full = root.join(&known.path);
-        let open = |flags: OFlag| {
-            OpenOptions::new().write(true).custom_flags((OFlag::O_NOFOLLOW | flags).bits()).open(&full)
-        };
-        let file = open(OFlag::empty()).map_err(|error| target(&full, error))?;
+        let file = OpenOptions::new().write(true).custom_flags(OFlag::O_NOFOLLOW.bits()).open(&full);
+        let file = file.map_err(|error| target(&full, error))?;
         let is_direct = is_aligned && known.size_bytes >= DIRECT_BYTES_MIN;
-        let direct = is_direct.then(|| open(OFlag::O_DIRECT).ok()).flatten();
-        Ok(Self { at, full, file, direct })
+        Ok(Self { at, full, file: DirectFile::new(file, is_direct) })
     }
 
-    fn write(&self, bytes: &[u8], offset: u64) -> Result<(), StreamError> {
-        let is_aligned = offset.is_multiple_of(ALIGNED_BYTES as u64);
-        let mut whole = if is_aligned { bytes.len() / ALIGNED_BYTES * ALIGNED_BYTES } else { 0 };
-        match &self.direct {
-            Some(direct) if whole > 0 => {
-                let (first, _) = bytes.split_at(whole);
-                match direct.write_all_at(first, offset) {
-                    // It wants another alignment.
-                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => whole = 0,
-                    written => written.map_err(|error| target(&self.full, error))?,
-                }
-            }
-            _ => whole = 0,
-        }
-        let (_, rest) = bytes.split_at(whole);
-        self.file.write_all_at(rest, offset + whole as u64).map_err(|error| target(&self.full, error))
+    fn write(&mut self, bytes: &[u8], offset: u64) -> Result<(), StreamError> {
+        self.file.write_all_at(bytes, offset).map_err(|error| target(&self.full, error))
     }
 }
 

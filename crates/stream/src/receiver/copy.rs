@@ -1,6 +1,7 @@
 //! One copy, from the first connection to the last word.
 
 use std::collections::BTreeMap;
+use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::deliver::{self, Delivery};
 use super::target::{self, Archive};
-use super::{ACCEPT_POLL, Arrived, Into};
+use super::{ARRIVED_POLL, Arrived, Into};
 use crate::cipher::Speeds;
 use crate::frame::{Content, Frame, Hello};
 use crate::landing::{Landing, Pieces, lay_mark};
@@ -16,11 +17,14 @@ use crate::link::Link;
 use crate::ordered::Ordered;
 use crate::progress::{GivenUp, Progress};
 use crate::times::{Look, Times};
-use crate::tls::version_and_suite;
 use crate::{StreamError, Summary};
 
 const WORKING_EVERY: Duration = Duration::from_secs(5);
 const STATUS_EVERY: Duration = Duration::from_millis(500);
+/// Behind a failure, so long connections have to tell it and to end by themselves.
+const GRACE: Duration = Duration::from_secs(5);
+/// Connections whose place another one has taken, and whose last bytes are still read here.
+const RENEWED_AT_ONCE: usize = 16;
 /// A sender that has begun opens its other connections within this.
 const OTHERS_MAX: Duration = Duration::from_secs(30);
 
@@ -47,7 +51,7 @@ impl Copy<'_> {
     /// The connection that brings the list of files.
     fn first(&self) -> Result<Arrived, StreamError> {
         loop {
-            match self.arrived.recv_timeout(ACCEPT_POLL) {
+            match self.arrived.recv_timeout(ARRIVED_POLL) {
                 Ok(arrived) if arrived.hello.connection == 0 => return self.greeted(arrived),
                 // Of a copy that is over.
                 Ok(_) | Err(RecvTimeoutError::Timeout) if !self.progress.is_stopped() => {}
@@ -70,7 +74,10 @@ impl Copy<'_> {
             })
         };
         match (hello.content, into) {
-            (Content::Tree, Into::Directory(root)) => self.tree(first, hello, &root),
+            (Content::Tree, Into::Directory { root, layers }) => {
+                layers.refuse_in("a directory")?;
+                self.tree(first, hello, &root)
+            }
             (Content::Tree, Into::Archive { path, options }) => {
                 let mut landing = Landing::only_checked(&path);
                 self.entries(first, &mut landing)?;
@@ -118,20 +125,17 @@ impl Copy<'_> {
             let delivery = Delivery { ordered: &ordered, times: &times, progress: self.progress };
             let thread = scope.spawn(move || deliver::deliver(&delivery, into));
             let sum = self.data(first, hello, &Target::Bytes(&ordered, &times));
-            let is_first = match &sum {
-                Ok(_) => {
-                    ordered.end();
-                    false
-                }
-                Err(error) => ordered.fail(&error.to_string()),
-            };
+            match &sum {
+                Ok(_) => ordered.end(),
+                Err(error) => ordered.fail_connection(&error.to_string()),
+            }
             let delivered = Self::working(first, || {
                 // Whatever the connections said, what became of it is what counts.
                 thread.join().unwrap_or(Err(StreamError::Stopped))
             });
             let sum = match (sum, delivered) {
                 // The connections failed because nobody took what they brought.
-                (_, Err(error)) if !is_first => return Err(error),
+                (_, Err(error)) if !ordered.was_connection() => return Err(error),
                 (Err(error), _) | (Ok(_), Err(error)) => return Err(error),
                 (Ok(sum), Ok(())) => sum,
             };
@@ -150,6 +154,7 @@ impl Copy<'_> {
         Ok(Summary {
             tls_version: sum.tls_version,
             cipher_suite: sum.cipher_suite,
+            renewed: sum.renewed,
             kept_bytes: summary.size_bytes.min(sum.kept_bytes),
             ..summary
         })
@@ -191,19 +196,12 @@ impl Copy<'_> {
             if self.progress.is_stopped() {
                 return Err(StreamError::Stopped);
             }
-            match self.arrived.recv_timeout(ACCEPT_POLL) {
+            match self.arrived.recv_timeout(ARRIVED_POLL) {
                 Ok(arrived) if arrived.hello.session == hello.session && arrived.hello.connection > 0 => {
                     let arrived = self.greeted(arrived)?;
                     others.insert(arrived.hello.connection, arrived.link);
                 }
-                Ok(mut stranger) => {
-                    let why = StreamError::Setup {
-                        what: "this receiver is busy with another copy".into(),
-                        why: "it takes one".into(),
-                        next: "start another receiver".into(),
-                    };
-                    stranger.link.fail(why.to_string());
-                }
+                Ok(stranger) => turn_away(stranger),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(StreamError::Stopped),
             }
@@ -211,38 +209,77 @@ impl Copy<'_> {
         Ok(others.into_values().collect())
     }
 
+    /// One that takes the place of another connection of this copy, whose end comes only when this one has its answer.
+    fn renewed(&self, hello: &Hello, under_way: usize) -> Option<Link> {
+        let arrived = self.arrived.try_recv().ok()?;
+        let is_ours = arrived.hello.session == hello.session && arrived.hello.connection > 0;
+        if !is_ours || under_way > 2 * usize::from(hello.connections) + RENEWED_AT_ONCE {
+            turn_away(arrived);
+            return None;
+        }
+        // A sender that did not wait for the answer fails, and says so on its other connections.
+        self.greeted(arrived).ok().map(|arrived| arrived.link)
+    }
+
     /// Takes what comes on all connections.
     fn data(&self, first: &mut Link, hello: &Hello, target: &Target<'_>) -> Result<Sum, StreamError> {
         first.send(&Frame::Ready)?;
-        let mut others = self.others(hello)?;
-        let (tls_version, cipher_suite) =
-            others.first().map(|link| version_and_suite(link.stream().ssl())).unwrap_or_default();
+        let others = self.others(hello)?;
+        let (tls_version, cipher_suite) = others.first().map(Link::version_and_suite).unwrap_or_default();
         let times = target.times();
-        for link in &mut others {
-            link.is_timed_by(times);
-        }
         let (given_up, kept_bytes) = (GivenUp::default(), AtomicU64::new(0));
         let under_way = AtomicUsize::new(others.len());
         let progress = self.progress;
         let (mut sum, mut failed): (u64, Option<StreamError>) = (0, None);
         let mut told = Ok(());
+        let mut renewed = 0;
+        let mut sockets: Vec<TcpStream> = others.iter().filter_map(|link| link.socket().ok()).collect();
+        let mut over: Option<Instant> = None;
         std::thread::scope(|scope| {
-            let threads: Vec<_> = others
-                .into_iter()
-                .map(|mut link| {
-                    let (given_up, under_way, kept_bytes) = (&given_up, &under_way, &kept_bytes);
-                    scope.spawn(move || {
-                        let taken = target.take(&mut link, progress, given_up, kept_bytes);
-                        let taken = taken.inspect_err(|error| link.fail(given_up.because(error)));
-                        under_way.fetch_sub(1, Ordering::Relaxed);
-                        taken
-                    })
+            let take = |mut link: Link| {
+                let (given_up, under_way, kept_bytes) = (&given_up, &under_way, &kept_bytes);
+                scope.spawn(move || {
+                    link.is_timed_by(target.times());
+                    let taken = target.take(&mut link, progress, given_up, kept_bytes);
+                    let taken = taken.inspect_err(|error| {
+                        target.fail(error);
+                        link.fail(given_up.because(error));
+                    });
+                    under_way.fetch_sub(1, Ordering::Relaxed);
+                    taken
                 })
-                .collect();
+            };
+            let mut threads: Vec<_> = others.into_iter().map(take).collect();
             let (mut look, mut looked) = (Look::new(), Instant::now());
             while under_way.load(Ordering::Relaxed) > 0 {
                 std::thread::sleep(Duration::from_millis(2));
-                if looked.elapsed() > STATUS_EVERY {
+                if over.is_none() && (progress.is_stopped() || given_up.is_so()) {
+                    over = Some(Instant::now());
+                    target.fail(&StreamError::Stopped);
+                }
+                // Nothing comes on it but that the sender is gone, also where all others wait for whoever takes what they bring.
+                if over.is_none() && first.has_news() {
+                    let gone = match first.receive() {
+                        Err(error) => error,
+                        Ok(_) => first.unexpected("a word there"),
+                    };
+                    given_up.because(&gone);
+                    target.fail(&gone);
+                    failed = Some(gone);
+                }
+                // Whoever hears nothing would hear it for two minutes.
+                if over.is_some_and(|over| over.elapsed() > GRACE) {
+                    for socket in sockets.drain(..) {
+                        let _ = socket.shutdown(Shutdown::Both);
+                    }
+                }
+                if let Some(link) = self.renewed(hello, under_way.load(Ordering::Relaxed)) {
+                    sockets.extend(link.socket());
+                    under_way.fetch_add(1, Ordering::Relaxed);
+                    renewed += 1;
+                    threads.push(take(link));
+                }
+                if looked.elapsed() > STATUS_EVERY && over.is_none() {
                     looked = Instant::now();
                     let shares = look.shares(times, hello.connections);
                     if told.is_ok() {
@@ -271,7 +308,7 @@ impl Copy<'_> {
         }
         told?;
         let kept_bytes = kept_bytes.load(Ordering::Relaxed);
-        Ok(Sum { data_bytes: sum, kept_bytes, tls_version, cipher_suite })
+        Ok(Sum { data_bytes: sum, kept_bytes, renewed, tls_version, cipher_suite })
     }
 
     /// While something takes its time, the sender is told so.
@@ -295,11 +332,21 @@ impl Copy<'_> {
     }
 }
 
+fn turn_away(mut stranger: Arrived) {
+    let why = StreamError::Setup {
+        what: "this receiver is busy with another copy".into(),
+        why: "it takes one".into(),
+        next: "start another receiver".into(),
+    };
+    stranger.link.fail(why.to_string());
+}
+
 /// What came on all connections.
 struct Sum {
     data_bytes: u64,
     /// What was here already, of a copy that was resumed.
     kept_bytes: u64,
+    renewed: u64,
     tls_version: String,
     cipher_suite: String,
 }
@@ -312,6 +359,13 @@ enum Target<'t> {
 }
 
 impl Target<'_> {
+    /// No more will come.
+    fn fail(&self, why: &StreamError) {
+        if let Self::Bytes(ordered, _) = self {
+            ordered.fail_connection(&why.to_string());
+        }
+    }
+
     fn times(&self) -> &std::sync::Arc<Times> {
         match self {
             Self::Tree(landing) | Self::Archive(landing, _) => &landing.times,

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Into;
+use super::{Into, Layers};
 use crate::archive;
 use crate::frame::{DATA_BYTES_MAX, Frame};
 use crate::landing::{Unpacker, nonsense};
@@ -56,8 +56,11 @@ pub struct Delivery<'d> {
 pub fn deliver(delivery: &Delivery<'_>, into: Into) -> Result<(), StreamError> {
     let delivered = match into {
         Into::Writer(mut writer) => copy(delivery, &mut writer),
-        Into::Command(command) => command.run(|stdin| copy(delivery, stdin)),
-        Into::Directory(root) => extract(delivery, &root),
+        Into::Command(command) => {
+            let is_over = || delivery.progress.is_stopped() || delivery.ordered.has_failed();
+            command.run(&is_over, &mut |input| copy(delivery, input))
+        }
+        Into::Directory { root, layers } => extract(delivery, &root, layers),
         Into::Archive { path, options } => {
             let mut read = delivery.ordered.reader();
             archive::create_of_bytes(&mut read, &mut || Ok(()), &path, &options, &Progress::default())
@@ -95,7 +98,7 @@ const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
 const XBSTREAM_MAGIC: &[u8] = b"XBSTCK";
 
 /// Into a directory: a tar, or a stream of a backup tool, by its first bytes.
-fn extract(delivery: &Delivery<'_>, root: &Path) -> Result<(), StreamError> {
+fn extract(delivery: &Delivery<'_>, root: &Path, layers: Layers) -> Result<(), StreamError> {
     let mut read = delivery.ordered.reader();
     let mut front = Vec::new();
     Read::take(&mut read, 512).read_to_end(&mut front).map_err(|error| StreamError::Target {
@@ -107,8 +110,8 @@ fn extract(delivery: &Delivery<'_>, root: &Path) -> Result<(), StreamError> {
     if front.starts_with(XBSTREAM_MAGIC) {
         let options = ExtractOptions {
             into: root.to_owned(),
-            decryption: None,
-            decompresses: false,
+            decryption: layers.decryption,
+            decompresses: layers.decompresses,
             workers: std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8),
             is_synced: true,
         };
@@ -117,6 +120,7 @@ fn extract(delivery: &Delivery<'_>, root: &Path) -> Result<(), StreamError> {
     }
     let (at, magic) = TAR_MAGIC;
     if front.get(at..).is_some_and(|rest| rest.starts_with(magic)) {
+        layers.refuse_in("a tar")?;
         return unpack_tar::extract(whole, root, delivery.progress);
     }
     Err(StreamError::Setup {

@@ -1,11 +1,16 @@
 //! A program, or an archive, that takes what comes.
 
 use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
@@ -29,10 +34,11 @@ impl Command {
     }
 
     /// Runs it, and hands its input to `feed`. A program that sees the end of its input takes that for the end of what came: if
-    /// `feed` fails, it is ended before its input is closed.
+    /// `feed` fails, it is ended before its input is closed. It is waited for until `is_over` says that nothing counts any more.
     pub fn run(
         self,
-        feed: impl FnOnce(&mut ChildStdin) -> Result<(), StreamError>,
+        is_over: &dyn Fn() -> bool,
+        feed: &mut dyn FnMut(&mut dyn Write) -> Result<(), StreamError>,
     ) -> Result<(), StreamError> {
         let child = std::process::Command::new("/bin/sh")
             .args(["-c", &self.0])
@@ -41,14 +47,67 @@ impl Command {
             .process_group(0)
             .spawn();
         let mut child = child.map_err(|error| self.said(error.to_string()))?;
-        let mut stdin = child.stdin.take().ok_or_else(|| self.said("it has no standard input".into()))?;
-        if let Err(error) = feed(&mut stdin) {
+        let stdin = child.stdin.take().ok_or_else(|| self.said("it has no standard input".into()))?;
+        crate::widen(&stdin);
+        let fed = patient(&stdin)
+            .map_err(|error| self.said(error.to_string()))
+            .and_then(|()| feed(&mut Feeding { stdin: &stdin, is_over }));
+        if let Err(error) = fed {
             end(&mut child);
             return Err(error);
         }
         drop(stdin);
-        let status = child.wait().map_err(|error| self.said(error.to_string()))?;
+        let status = loop {
+            match child.try_wait().map_err(|error| self.said(error.to_string()))? {
+                Some(status) => break status,
+                None if is_over() => {
+                    end(&mut child);
+                    return Err(StreamError::Stopped);
+                }
+                None => std::thread::sleep(WAIT_POLL),
+            }
+        };
         if status.success() { Ok(()) } else { Err(self.said(format!("it ended with {status}"))) }
+    }
+}
+
+const WAIT_POLL: Duration = Duration::from_millis(5);
+const FEED_POLL_MS: u16 = 100;
+
+/// A write would take all that it is given, however long nobody reads. The program's end of the pipe is not meant by that.
+fn patient(stdin: &ChildStdin) -> io::Result<()> {
+    let flags = OFlag::from_bits_retain(fcntl(stdin, FcntlArg::F_GETFL)?);
+    fcntl(stdin, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+    Ok(())
+}
+
+/// The input of a program that may not read for long.
+struct Feeding<'c> {
+    stdin: &'c ChildStdin,
+    is_over: &'c dyn Fn() -> bool,
+}
+
+impl Write for Feeding<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut stdin = self.stdin;
+        loop {
+            match stdin.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return done,
+            }
+            if (self.is_over)() {
+                return Err(io::Error::other("the copy has ended before it"));
+            }
+            let mut fds = [PollFd::new(self.stdin.as_fd(), PollFlags::POLLOUT)];
+            match poll(&mut fds, PollTimeout::from(FEED_POLL_MS)) {
+                Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

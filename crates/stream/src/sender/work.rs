@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Compress;
@@ -32,6 +34,22 @@ pub struct Common<'c> {
     pub times: Arc<Times>,
     pub limit: Limit,
     pub compress: Compress,
+    pub renewal: Renewal<'c>,
+}
+
+/// A new connection for one whose key has encrypted enough: OpenSSL's `SSL_key_update` is not in the crate, and a connection costs a
+/// millisecond.
+pub struct Renewal<'c> {
+    pub after_bytes: u64,
+    pub count: AtomicU64,
+    pub connect: Box<dyn Fn() -> Result<Link, StreamError> + Sync + 'c>,
+}
+
+/// What a connection, and those whose place it took, have sent.
+pub struct Sent {
+    pub all: u64,
+    /// Of the last of them.
+    pub on_link: u64,
 }
 
 impl Common<'_> {
@@ -42,7 +60,7 @@ impl Common<'_> {
 
 pub trait Work: Sync {
     /// Sends until there is nothing left; returns how many bytes it was. The [`Frame::End`] is sent when all have come so far.
-    fn send(&self, link: &mut Link, common: &Common<'_>) -> Result<u64, StreamError>;
+    fn send(&self, link: &mut Link, common: &Common<'_>) -> Result<Sent, StreamError>;
 }
 
 /// Pieces onto one connection.
@@ -52,7 +70,12 @@ struct Outlet<'o> {
     packer: Option<Packer>,
     is_packing: bool,
     in_vain: u32,
+    /// On this connection.
     data_bytes: u64,
+    /// On those before it.
+    before_bytes: u64,
+    /// What the key of this connection has encrypted, next to nothing left out.
+    sealed_bytes: u64,
     told: Instant,
 }
 
@@ -63,7 +86,17 @@ impl<'o> Outlet<'o> {
             Compress::Auto | Compress::Zstd => Some(Packer::new()?),
         };
         let is_packing = common.compress == Compress::Zstd;
-        Ok(Self { link, common, packer, is_packing, in_vain: 0, data_bytes: 0, told: Instant::now() })
+        Ok(Self {
+            link,
+            common,
+            packer,
+            is_packing,
+            in_vain: 0,
+            data_bytes: 0,
+            before_bytes: 0,
+            sealed_bytes: 0,
+            told: Instant::now(),
+        })
     }
 
     /// Whether the next piece is compressed: that pays where the line is slower than the processors.
@@ -78,15 +111,20 @@ impl<'o> Outlet<'o> {
         }
     }
 
+    /// The receiver has nothing to say here now but that it gives up.
+    fn hears_nothing(&mut self) -> Result<(), StreamError> {
+        if !self.link.has_news() {
+            return Ok(());
+        }
+        self.link.receive()?;
+        Err(self.link.unexpected("an answer"))
+    }
+
     fn piece(&mut self, mut piece: Piece<'_>) -> Result<(), StreamError> {
         if self.common.is_over() {
             return Err(StreamError::Stopped);
         }
-        if self.link.has_news() {
-            // It has nothing to say now but that it gives up.
-            self.link.receive()?;
-            return Err(self.link.unexpected("an answer"));
-        }
+        self.hears_nothing()?;
         self.decide();
         let length = piece.bytes().len() as u64;
         let tries = self.is_packing && self.in_vain < TRIED_IN_VAIN;
@@ -105,6 +143,7 @@ impl<'o> Outlet<'o> {
             self.common.limit.pass(framed.len(), &|| self.common.is_over());
         }
         self.link.send_bytes(framed)?;
+        self.sealed_bytes += framed.len() as u64;
         self.data_bytes += length;
         self.common.progress.add(length);
         self.told = Instant::now();
@@ -115,11 +154,34 @@ impl<'o> Outlet<'o> {
         self.link.send_bytes(&frame::encode(frame))
     }
 
+    /// Between two cells, of which each travels on one connection: another one goes on where this key has encrypted enough. The receiver
+    /// has the new one before it hears the end of the old one, so that it never has none.
+    fn renew(&mut self) -> Result<(), StreamError> {
+        if self.sealed_bytes < self.common.renewal.after_bytes {
+            return Ok(());
+        }
+        let mut next = (self.common.renewal.connect)()?;
+        next.is_timed_by(&self.common.times);
+        self.link.send(&Frame::End { data_bytes: self.data_bytes })?;
+        *self.link = next;
+        self.common.renewal.count.fetch_add(1, Ordering::Relaxed);
+        self.before_bytes += std::mem::take(&mut self.data_bytes);
+        self.sealed_bytes = 0;
+        Ok(())
+    }
+
+    /// Nothing is left.
+    fn finish(self) -> Result<Sent, StreamError> {
+        self.link.flush()?;
+        Ok(Sent { all: self.before_bytes + self.data_bytes, on_link: self.data_bytes })
+    }
+
     /// Holes are read for long without a word.
     fn still_here(&mut self) -> Result<(), StreamError> {
         if self.common.is_over() {
             return Err(StreamError::Stopped);
         }
+        self.hears_nothing()?;
         if self.told.elapsed() > WORKING_EVERY {
             self.told = Instant::now();
             self.link.send(&Frame::Working)?;
@@ -151,10 +213,10 @@ struct Open {
     file: File,
     full: PathBuf,
     size_bytes: u64,
-    sent: Mutex<Sent>,
+    sent: Mutex<CellsSent>,
 }
 
-struct Sent {
+struct CellsSent {
     left: u64,
     digests: Vec<Digest>,
 }
@@ -188,7 +250,7 @@ impl<'t> Files<'t> {
                 // One that is empty has a digest all the same.
                 let left = cells::count(size_bytes).max(1);
                 let digests = vec![[0; 32]; usize::try_from(left).unwrap_or(0)];
-                let sent = Mutex::new(Sent { left, digests });
+                let sent = Mutex::new(CellsSent { left, digests });
                 state.open = Some((Arc::new(Open { at, file, full, size_bytes, sent }), 0));
             }
         }
@@ -223,10 +285,11 @@ impl<'t> Files<'t> {
 }
 
 impl Work for Files<'_> {
-    fn send(&self, link: &mut Link, common: &Common<'_>) -> Result<u64, StreamError> {
+    fn send(&self, link: &mut Link, common: &Common<'_>) -> Result<Sent, StreamError> {
         let mut out = Outlet::new(link, common)?;
         let mut room = Room::default();
         while let Some((open, cell)) = self.next()? {
+            out.renew()?;
             out.still_here()?;
             let entry = open.at as u64;
             let size_bytes = open.size_bytes;
@@ -253,9 +316,7 @@ impl Work for Files<'_> {
             };
             self.cell_sent(&open, cell, digest, &mut out)?;
         }
-        let data_bytes = out.data_bytes;
-        link.flush()?;
-        Ok(data_bytes)
+        out.finish()
     }
 }
 
@@ -269,24 +330,49 @@ struct Source {
     ended_well: Option<EndedWell>,
     offset: u64,
     hasher: blake3::Hasher,
+    /// Nothing more comes of it.
+    is_read: bool,
+    /// And it has ended as it should.
     is_over: bool,
 }
 
 impl Stream {
+    /// `read` may say [`std::io::ErrorKind::WouldBlock`] where nothing comes for a while.
     pub fn new(read: Box<dyn Read + Send>, ended_well: EndedWell) -> Self {
         let hasher = blake3::Hasher::new();
-        Self(Mutex::new(Source { read, ended_well: Some(ended_well), offset: 0, hasher, is_over: false }))
+        let ended_well = Some(ended_well);
+        Self(Mutex::new(Source { read, ended_well, offset: 0, hasher, is_read: false, is_over: false }))
+    }
+
+    fn source(&self) -> MutexGuard<'_, Source> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// A program may take its time between its last byte and its end.
+fn wait_for_end(ended_well: EndedWell, out: &mut Outlet<'_>) -> Result<(), StreamError> {
+    let (done, ended) = std::sync::mpsc::channel();
+    // Who waits for a program that does not end is left behind.
+    std::thread::spawn(move || done.send(ended_well()));
+    loop {
+        match ended.recv_timeout(TURN) {
+            Ok(well) => return well,
+            Err(RecvTimeoutError::Timeout) => out.still_here()?,
+            Err(RecvTimeoutError::Disconnected) => return Err(StreamError::Stopped),
+        }
+    }
+}
+
+/// Nothing came: so long somebody else may look, and hear whether the receiver is still there.
+const TURN: Duration = Duration::from_millis(5);
 
 /// What comes next of it.
 enum Next<'r> {
     Piece(Piece<'r>),
-    /// All came: how much, and what it is.
-    Whole {
-        size_bytes: u64,
-        digest: Digest,
-    },
+    /// All came, and it must still end well.
+    Whole(EndedWell),
+    /// Not now.
+    Later,
     Nothing,
 }
 
@@ -295,15 +381,23 @@ impl Source {
         if self.is_over {
             return Ok(Next::Nothing);
         }
-        let piece = room.fill(0, self.offset, &mut self.read).map_err(|error| StreamError::Source {
-            what: "what the program writes".into(),
-            why: error.to_string(),
-            next: "check it, and send it again; nothing of this copy counts".into(),
-        })?;
+        if self.is_read {
+            return Ok(Next::Later);
+        }
+        let piece = match room.fill(0, self.offset, &mut self.read) {
+            Ok(piece) => piece,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return Ok(Next::Later),
+            Err(error) => {
+                return Err(StreamError::Source {
+                    what: "what the program writes".into(),
+                    why: error.to_string(),
+                    next: "check it, and send it again; nothing of this copy counts".into(),
+                });
+            }
+        };
         if piece.bytes().is_empty() {
-            self.is_over = true;
-            self.ended_well.take().map_or(Ok(()), |ended_well| ended_well())?;
-            return Ok(Next::Whole { size_bytes: self.offset, digest: self.hasher.finalize().into() });
+            self.is_read = true;
+            return Ok(self.ended_well.take().map_or(Next::Later, Next::Whole));
         }
         // In the order in which it is read.
         self.hasher.update(piece.bytes());
@@ -313,25 +407,35 @@ impl Source {
 }
 
 impl Work for Stream {
-    fn send(&self, link: &mut Link, common: &Common<'_>) -> Result<u64, StreamError> {
+    fn send(&self, link: &mut Link, common: &Common<'_>) -> Result<Sent, StreamError> {
         let mut out = Outlet::new(link, common)?;
         let mut room = Room::default();
         loop {
+            out.renew()?;
             let next = {
                 let _timer = common.times.timer(Spent::Reading);
-                self.0.lock().unwrap_or_else(PoisonError::into_inner).next(&mut room)?
+                self.source().next(&mut room)?
             };
             match next {
                 Next::Piece(piece) => out.piece(piece)?,
-                Next::Whole { size_bytes, digest } => {
+                Next::Whole(ended_well) => {
+                    wait_for_end(ended_well, &mut out)?;
+                    let mut source = self.source();
+                    source.is_over = true;
+                    let (size_bytes, digest) = (source.offset, source.hasher.finalize().into());
+                    drop(source);
                     out.send(&Frame::Digest { entry: 0, size_bytes, digest })?;
                     break;
+                }
+                Next::Later => {
+                    // What came so far is not kept from whoever waits for it.
+                    out.link.flush()?;
+                    out.still_here()?;
+                    std::thread::sleep(TURN);
                 }
                 Next::Nothing => break,
             }
         }
-        let data_bytes = out.data_bytes;
-        link.flush()?;
-        Ok(data_bytes)
+        out.finish()
     }
 }

@@ -1,9 +1,9 @@
 //! Files into a stream, as they are.
 
-use std::fs::OpenOptions;
+use std::fs::{Metadata, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
 use formats::xbstream::{PATH_BYTES_MAX, WRITTEN_BYTES, write_end, write_payload_head};
@@ -34,7 +34,8 @@ pub fn create(files: &[PathBuf], out: &mut dyn Write, progress: &Progress) -> Re
             .custom_flags(OFlag::O_NOFOLLOW.bits())
             .open(file)
             .map_err(|error| refuse(error.to_string()))?;
-        if !source.metadata().is_ok_and(|about| about.is_file()) {
+        let before = source.metadata().map_err(|error| refuse(error.to_string()))?;
+        if !before.is_file() {
             return Err(refuse("it is no file".into()));
         }
         let cannot = |error: std::io::Error| StreamError::Target {
@@ -60,6 +61,18 @@ pub fn create(files: &[PathBuf], out: &mut dyn Write, progress: &Progress) -> Re
             out.write_all(&head).and_then(|()| out.write_all(&payload)).map_err(cannot)?;
             offset += payload.len() as u64;
             progress.add(payload.len() as u64);
+        }
+        // A reader would take a file that was cut or written to meanwhile for a whole one.
+        let after = source.metadata().map_err(|error| refuse(error.to_string()))?;
+        let seen = |about: &Metadata| {
+            (about.len(), about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec())
+        };
+        if seen(&before) != seen(&after) || offset != after.len() {
+            return Err(StreamError::Source {
+                what: file.display().to_string(),
+                why: "it changed while it was read".into(),
+                next: "stop what writes there; nothing of this stream counts".into(),
+            });
         }
         write_end(&mut head, path);
         out.write_all(&head).map_err(cannot)?;

@@ -108,7 +108,7 @@ fn through(
             break;
         }
         let mut failed = None;
-        let pushed = layers::push(layers, room.get(..length).unwrap_or_default(), &mut |bytes| {
+        let pushed = layers::push(layers, room.get(..length).unwrap_or_default(), &mut |bytes: &[u8]| {
             count += bytes.len() as u64;
             out.write_all(bytes).map_err(|error| {
                 let why = error.to_string();

@@ -9,12 +9,14 @@ use std::sync::{Mutex, PoisonError};
 use formats::xbstream::{Head, Kind};
 
 use super::buffers::Buffers;
+use super::front::Front;
 use super::place::Place;
 use super::source::{Paths, Source};
 use super::worker::{Job, Worker};
 use super::{DAMAGED, Decryption, at};
 use crate::StreamError;
-use crate::landing::{lay_mark, prepare, sync, take_mark};
+use crate::behind::behind;
+use crate::landing::{lay_mark, prepare};
 use crate::progress::Progress;
 
 #[derive(Debug, Clone)]
@@ -81,7 +83,7 @@ pub fn extract(
         why: error.to_string(),
         next: "name another directory".into(),
     })?;
-    let (held_bytes, written_bytes) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let held_bytes = AtomicUsize::new(0);
     let (buffers, failure) = (Buffers::default(), Failure::default());
     let queued: Vec<AtomicU64> = (0..options.workers.max(1)).map(|_| AtomicU64::new(0)).collect();
     let mut source = Source::new(read);
@@ -94,26 +96,42 @@ pub fn extract(
             .map(|queued| {
                 let (jobs, arrived) = mpsc::channel::<Job<'_>>();
                 queues.push(jobs);
-                let mut worker = Worker::new(options, &place, &held_bytes, &written_bytes);
-                scope.spawn(move || {
+                let (behind, writing) = behind();
+                scope.spawn(|| writing.run());
+                let (mut front, parts) = Front::new(options, &place, &held_bytes);
+                let mut worker = Worker::new(&held_bytes, behind);
+                // What comes behind a failure is taken all the same: somebody may be waiting for it.
+                let is_well = || !failure.is_there.load(Ordering::Relaxed);
+                let first = scope.spawn(move || {
                     for job in arrived {
-                        // What comes behind a failure is taken all the same: the reader may be waiting for its bytes.
-                        if !failure.is_there.load(Ordering::Relaxed)
-                            && let Err(error) = worker.run(&job)
+                        let taken = job.head.body_bytes() as u64;
+                        if is_well()
+                            && let Err(error) = front.run(job)
                         {
                             failure.note(error);
                         }
-                        queued.fetch_sub(job.head.body_bytes() as u64, Ordering::Relaxed);
+                        queued.fetch_sub(taken, Ordering::Relaxed);
+                    }
+                    front.done
+                });
+                let second = scope.spawn(move || {
+                    for part in parts.parts {
+                        if is_well()
+                            && let Err(error) = worker.run(part, &parts.free)
+                        {
+                            failure.note(error);
+                        }
                     }
                     worker.done
-                })
+                });
+                [first, second]
             })
             .collect();
         if let Err(error) = hand_out(&mut source, &queues, &queued, buffers, failure, progress) {
             failure.note(error);
         }
         drop(queues);
-        for thread in threads {
+        for thread in threads.into_iter().flatten() {
             match thread.join() {
                 Ok(done) => {
                     sum.files += done.files;
@@ -133,9 +151,9 @@ pub fn extract(
         return Err(error);
     }
     if options.is_synced {
-        sync(root)?;
+        mark.sync()?;
     }
-    take_mark(root, &mark, options.is_synced)?;
+    mark.take(options.is_synced)?;
     sum.stream_bytes = source.at_bytes();
     Ok(sum)
 }

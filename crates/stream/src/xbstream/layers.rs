@@ -10,8 +10,32 @@ use formats::lz4;
 
 use super::Decryption;
 
+/// What takes the bytes that were in a layer.
+pub trait Sink {
+    /// # Errors
+    /// It cannot take them, or what lies in them is wrong.
+    fn take(&mut self, bytes: &[u8]) -> Result<(), String>;
+
+    /// Memory of its own for at least so many bytes, which need not be copied then; empty where it has none. [`Self::made`] says how many came.
+    fn room(&mut self, _at_least: usize) -> &mut [u8] {
+        &mut []
+    }
+
+    /// # Errors
+    /// As [`Self::take`].
+    fn made(&mut self, _count: usize) -> Result<(), String> {
+        Err("bytes came where there is no room for them".into())
+    }
+}
+
+impl<F: FnMut(&[u8]) -> Result<(), String>> Sink for F {
+    fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self(bytes)
+    }
+}
+
 /// Where the bytes of a layer go to.
-pub type Next<'n> = &'n mut dyn FnMut(&[u8]) -> Result<(), String>;
+pub type Next<'n> = &'n mut dyn Sink;
 
 pub trait Layer: Send {
     /// # Errors
@@ -72,8 +96,9 @@ pub fn chain(path: &[u8], decryption: Option<&Decryption>, decompress: bool) -> 
 /// Through all layers.
 pub fn push(layers: &mut [Box<dyn Layer>], bytes: &[u8], sink: Next<'_>) -> Result<(), String> {
     match layers.split_first_mut() {
-        None => sink(bytes),
-        Some((first, rest)) => first.push(bytes, &mut |inner| push(rest, inner, sink)),
+        None => sink.take(bytes),
+        Some((last, [])) => last.push(bytes, sink),
+        Some((first, rest)) => first.push(bytes, &mut |inner: &[u8]| push(rest, inner, sink)),
     }
 }
 
@@ -136,10 +161,14 @@ impl Pending {
     }
 }
 
+/// What compresses an empty file writes a frame of it.
+const EMPTY: &str = "it is empty: what was to be decompressed did not come";
+
 #[derive(Default)]
 struct Lz4 {
     pending: Pending,
     decoder: lz4::Decoder,
+    has_begun: bool,
 }
 
 /// Of a block that may be the largest there is.
@@ -147,12 +176,13 @@ const LZ4_HELD_BYTES: usize = 4 << 20;
 
 impl Layer for Lz4 {
     fn push(&mut self, bytes: &[u8], next: Next<'_>) -> Result<(), String> {
+        self.has_begun |= !bytes.is_empty();
         let decoder = &mut self.decoder;
         self.pending.push(bytes, |bytes| match decoder.step(bytes) {
             Err(error) => Err(error.to_string()),
             Ok(lz4::Step::Needs(count)) => Ok(Step::Needs(count)),
             Ok(lz4::Step::Took(count)) => {
-                next(decoder.output())?;
+                next.take(decoder.output())?;
                 Ok(Step::Took(count))
             }
         })
@@ -160,6 +190,9 @@ impl Layer for Lz4 {
 
     fn finish(&self) -> Result<(), String> {
         self.pending.finish("LZ4")?;
+        if !self.has_begun {
+            return Err(EMPTY.into());
+        }
         if self.decoder.is_between_frames() { Ok(()) } else { Err("it ends inside a frame of LZ4".into()) }
     }
 

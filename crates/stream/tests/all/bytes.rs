@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
+use secrecy::SecretSlice;
 use stream::archive::{CreateOptions, KeyFile, Keys, Packing, Place, Seal, extract};
-use stream::{Code, Command, Compress, From, Identity, Into, Progress, SendOptions, StreamError};
+use stream::xbstream::{Algorithm, Decryption, encrypt};
+use stream::{Code, Command, Compress, From, Identity, Into, Layers, Progress, SendOptions, StreamError};
 
 use tar::EntryType as Kind;
 
@@ -53,6 +55,8 @@ fn bytes_arrive_in_order_compressed_or_not() {
         let ends = copied(program(bytes.clone()), into, |options| SendOptions {
             compress,
             connections: 3,
+            // On the way, too.
+            renew_bytes: 4 << 20,
             ..options
         });
         let (sent, received) = (ends.sent.unwrap(), ends.received.unwrap());
@@ -120,7 +124,7 @@ fn a_tar_and_a_backup_stream_become_directories_and_nothing_else_does() {
     source(&from);
     fs::remove_file(from.join("mysql.sock")).unwrap();
     let into = place.path().join("of_tar");
-    let ends = copied(tar(&from), Into::Directory(into.clone()), |options| options);
+    let ends = copied(tar(&from), Into::directory(into.clone()), |options| options);
     ends.sent.unwrap();
     ends.received.unwrap();
     let (there, here) = (tree(&from), tree(&into));
@@ -140,15 +144,51 @@ fn a_tar_and_a_backup_stream_become_directories_and_nothing_else_does() {
         formats::xbstream::write_end(&mut stream, path);
     }
     let into = place.path().join("of_xbstream");
-    copied(program(stream), Into::Directory(into.clone()), |options| options).received.unwrap();
+    copied(program(stream), Into::directory(into.clone()), |options| options).received.unwrap();
     assert!(fs::read(into.join("db/t.ibd")).unwrap() == chunks[0].1);
     assert!(!into.join(".sealion-incomplete").exists());
 
     let ends =
-        copied(program(random(5000)), Into::Directory(place.path().join("of_noise")), |options| options);
+        copied(program(random(5000)), Into::directory(place.path().join("of_noise")), |options| options);
     assert!(ends.received.unwrap_err().to_string().contains("neither a tar nor a stream"));
     let Err(StreamError::Peer { why, .. }) = ends.sent else { panic!("{:?}", ends.sent) };
     assert!(why.contains("neither a tar nor a stream"), "{why}");
+}
+
+#[test]
+fn layers_of_a_backup_stream_are_taken_off_while_it_comes_and_of_nothing_else() {
+    let place = tempfile::tempdir().unwrap();
+    let key = || SecretSlice::from(b"0123456789abcdef0123456789abcdef".to_vec());
+    let layers = || Layers {
+        decryption: Some(Decryption::new(Algorithm::Aes256, key()).unwrap()),
+        decompresses: true,
+    };
+    let plain = [random(3 << 20), vec![7; 3 << 20]].concat();
+    let packed = zstd::bulk::compress(&plain, 1).unwrap();
+    let mut encrypted = Vec::new();
+    let encryption = layers().decryption.unwrap();
+    encrypt(&packed[..], &mut encrypted, &encryption, &Progress::default()).unwrap();
+    let mut stream = Vec::new();
+    let path = b"db/t.ibd.zst.xbcrypt";
+    formats::xbstream::write_payload_head(&mut stream, path, 0, &encrypted);
+    stream.extend_from_slice(&encrypted);
+    formats::xbstream::write_end(&mut stream, path);
+    let root = place.path().join("of_stream");
+    let into = Into::Directory { root: root.clone(), layers: layers() };
+    copied(program(stream), into, |options| options).received.unwrap();
+    assert!(fs::read(root.join("db/t.ibd")).unwrap() == plain);
+    assert_eq!(fs::read_dir(root.join("db")).unwrap().count(), 1);
+
+    let from = place.path().join("from");
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("t.ibd.zst"), b"as it is").unwrap();
+    for (name, sent) in [("a tar", tar(&from)), ("a directory", From::Directory(from.clone()))] {
+        let into = Into::Directory { root: place.path().join(name), layers: layers() };
+        let ends = copied(sent, into, |options| options);
+        let told = ends.received.unwrap_err().to_string();
+        assert!(told.contains(&format!("the sender sends {name}")), "{told}");
+        assert!(ends.sent.unwrap_err().to_string().contains(name));
+    }
 }
 
 #[test]
@@ -186,7 +226,7 @@ fn a_tar_that_leads_out_writes_nothing_outside() {
     for (name, parts) in cases {
         let into = place.path().join(name);
         let bytes = [parts.concat(), end.clone()].concat();
-        let ends = copied(program(bytes), Into::Directory(into.clone()), |options| options);
+        let ends = copied(program(bytes), Into::directory(into.clone()), |options| options);
         assert!(ends.received.is_err() && ends.sent.is_err(), "{name}");
         assert_eq!(fs::read_dir(place.path().join("outside")).unwrap().count(), 0, "{name}");
         assert!(into.join(".sealion-incomplete").exists(), "{name}");
@@ -194,10 +234,86 @@ fn a_tar_that_leads_out_writes_nothing_outside() {
     // A tar that is cut says so.
     let whole = header(Kind::Regular, "a", "", &random(100_000));
     let ends =
-        copied(program(whole[..60_000].to_vec()), Into::Directory(place.path().join("cut")), |options| {
+        copied(program(whole[..60_000].to_vec()), Into::directory(place.path().join("cut")), |options| {
             options
         });
     assert!(ends.received.is_err(), "a cut tar");
+    // Between two members as well, and what stands behind its end is not passed over.
+    let (one, other) = (header(Kind::Regular, "a", "", b"x"), header(Kind::Regular, "b", "", b"y"));
+    let block = vec![0; 512];
+    let member = [one.clone(), other.clone()].concat();
+    let sparse = "28 GNU.sparse.realname=a.ibd\n";
+    for (name, bytes, is_whole) in [
+        ("whole", [&one[..], &end].concat(), true),
+        ("record", [&one[..], &end, &[0; 8192]].concat(), true),
+        ("between", one.clone(), false),
+        ("one block", [&one[..], &block].concat(), false),
+        ("one block and more", [&one[..], &block, &other].concat(), false),
+        ("two tars", [&one[..], &end, &other, &end].concat(), false),
+        ("noise", [&member[..], &end, &random(700)].concat(), false),
+        ("sparse", [&header(Kind::XHeader, "x", "", sparse.as_bytes())[..], &one, &end].concat(), false),
+    ] {
+        let into = place.path().join(name);
+        let ends = copied(program(bytes), Into::directory(into.clone()), |options| options);
+        assert_eq!((ends.received.is_ok(), ends.sent.is_ok()), (is_whole, is_whole), "{name}");
+        assert_eq!(into.join(".sealion-incomplete").exists(), !is_whole, "{name}");
+    }
+}
+
+/// Says nothing, for ever; and counts how often it was asked.
+struct Silent(Arc<Mutex<u32>>);
+
+impl io::Read for Silent {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        *self.0.lock().unwrap() += 1;
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+}
+
+#[test]
+fn a_program_that_says_nothing_hides_from_nobody_that_the_other_end_has_gone() {
+    let asked = Arc::new(Mutex::new(0));
+    let from = From::Bytes { read: Box::new(Silent(Arc::clone(&asked))), ended_well: Box::new(|| Ok(())) };
+    let (text, identity) = code();
+    let sender = Identity::Code(Code::parse(&text).unwrap());
+    let kept = Into::Writer(Box::new(Kept::default()));
+    let ends = between(
+        |to| SendOptions { connections: 2, ..sending(from, to) },
+        receiving(kept),
+        &identity,
+        sender,
+        |receiver| {
+            while *asked.lock().unwrap() < 20 {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            receiver.stop();
+        },
+    );
+    assert!(ends.sent.is_err() && ends.received.is_err());
+}
+
+#[test]
+fn a_program_that_does_not_read_or_does_not_end_is_ended_with_the_copy() {
+    for command in ["sleep 1000", "cat > /dev/null; sleep 1000"] {
+        let (text, identity) = code();
+        let sender = Identity::Code(Code::parse(&text).unwrap());
+        let into = Into::Command(Command(command.into()));
+        let bytes = if command.starts_with("cat") { 1000 } else { 90_000_000 };
+        let ends = between(
+            |to| sending(program(vec![7; bytes]), to),
+            receiving(into),
+            &identity,
+            sender,
+            |receiver| {
+                while receiver.done_bytes() == 0 {
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                receiver.stop();
+            },
+        );
+        assert!(ends.sent.is_err() && ends.received.is_err(), "{command}");
+    }
 }
 
 #[test]

@@ -43,14 +43,23 @@ fn copy_as(
     meanwhile: impl FnOnce(&Progress),
 ) -> Ends {
     let directory = From::Directory(from.to_owned());
-    let into = Into::Directory(into.to_owned());
+    let into = Into::directory(into.to_owned());
     let options = |to| SendOptions { connections, ..sending(directory, to) };
     between(options, receiving(into), of_receiver, of_sender, meanwhile)
 }
 
 fn sending(from: From, to: String) -> SendOptions {
     let (cipher_suites, bytes_per_s_max) = (None, None);
-    SendOptions { from, to, connections: 2, cipher_suites, compress: Compress::Auto, bytes_per_s_max }
+    let renew_bytes = stream::RENEW_BYTES;
+    SendOptions {
+        from,
+        to,
+        connections: 2,
+        cipher_suites,
+        compress: Compress::Auto,
+        bytes_per_s_max,
+        renew_bytes,
+    }
 }
 
 fn receiving(into: Into) -> ReceiveOptions {
@@ -245,6 +254,33 @@ fn what_cannot_be_sent_is_told_and_a_copy_that_did_not_end_is_marked() {
             assert!(told.contains(what) && says.iter().any(|words| told.contains(words)), "{told}");
         }
     }
-    let refused = Receiver::new(receiving(Into::Directory(into)), &code().1).err().unwrap().to_string();
+    let refused = Receiver::new(receiving(Into::directory(into)), &code().1).err().unwrap().to_string();
     assert!(refused.contains("a copy that did not end lies there"), "{refused}");
+}
+
+#[test]
+fn no_key_encrypts_more_than_it_may_and_the_copy_is_the_same() {
+    let place = tempfile::tempdir().unwrap();
+    let from = place.path().join("from");
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("large.ibd"), random(21 << 20)).unwrap();
+    fs::write(from.join("other.ibd"), random((5 << 20) + 77)).unwrap();
+    fs::write(from.join("small.frm"), b"small").unwrap();
+    for (connections, renew_bytes) in [(1, 3 << 20), (3, 2 << 20), (2, 1)] {
+        let into = place.path().join(format!("into{connections}"));
+        let (text, identity) = code();
+        let options = |to| {
+            let compress = Compress::None;
+            SendOptions { connections, renew_bytes, compress, ..sending(From::Directory(from.clone()), to) }
+        };
+        let of_sender = Identity::Code(Code::parse(&text).unwrap());
+        let ends = between(options, receiving(Into::directory(into.clone())), &identity, of_sender, |_| ());
+        let (sent, received) = (ends.sent.unwrap(), ends.received.unwrap());
+        assert!(tree(&from) == tree(&into), "{connections}");
+        assert_eq!(sent.renewed, received.renewed, "{connections}");
+        // A connection may have its last cell behind the limit, and no connection more than a cell beyond it.
+        let cells = if renew_bytes == 1 { 1 } else { renew_bytes / (1 << 20) + 1 };
+        let least = (26_u64).div_ceil(cells).saturating_sub(u64::from(connections));
+        assert!(sent.renewed >= least && sent.renewed <= 28, "{connections}: {} renewed", sent.renewed);
+    }
 }

@@ -52,7 +52,7 @@ impl Line {
 fn attempt(from: &Path, into: &Path, resumes: bool, bytes: i64) -> Ends {
     let (text, identity) = code();
     let sender = Identity::Code(Code::parse(&text).unwrap());
-    let receive = ReceiveOptions { resumes, ..receiving(Into::Directory(into.to_owned())) };
+    let receive = ReceiveOptions { resumes, ..receiving(Into::directory(into.to_owned())) };
     let from = From::Directory(from.to_owned());
     let send = |to: String| sending(from, Line::new(to.parse().unwrap(), bytes).address.to_string());
     between(send, receive, &identity, sender, |_| ())
@@ -144,7 +144,7 @@ fn what_is_there_is_not_sent_again_and_what_is_wrong_there_is() {
     }
     // A copy that has ended is not resumed.
     fs::remove_file(into.join(".sealion-incomplete")).unwrap();
-    let receive = ReceiveOptions { resumes: true, ..receiving(Into::Directory(into)) };
+    let receive = ReceiveOptions { resumes: true, ..receiving(Into::directory(into)) };
     let refused = Receiver::new(receive, &code().1).err().unwrap().to_string();
     assert!(refused.contains("a copy that was received there has ended"), "{refused}");
 }
@@ -157,7 +157,7 @@ fn a_sender_that_does_not_read_what_it_announced_is_found_out() {
     fs::create_dir(&from).unwrap();
     fs::write(from.join("a"), vec![7; 40 << 20]).unwrap();
     let (text, identity) = code();
-    let receive = receiving(Into::Directory(into.clone()));
+    let receive = receiving(Into::directory(into.clone()));
     let directory = From::Directory(from.clone());
     let slow = |to| stream::SendOptions { bytes_per_s_max: Some(20 << 20), ..sending(directory, to) };
     let sender = Identity::Code(Code::parse(&text).unwrap());

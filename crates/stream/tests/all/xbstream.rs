@@ -155,6 +155,22 @@ fn files_that_come_interleaved_are_placed_by_their_paths() {
     assert_eq!((count, listed[2].path.as_str(), listed[2].stored_bytes), (3, "two", 6 << 20));
 }
 
+/// A compressed file of nothing has a frame; a file without any has lost it.
+#[test]
+fn nothing_at_all_is_no_compressed_file() {
+    for (name, bytes, is_whole) in [
+        ("a.zst", zstd(b""), true),
+        ("b.zst", vec![], false),
+        ("c.lz4", vec![], false),
+        ("d.qp", vec![], false),
+    ] {
+        let mut stream = vec![];
+        whole(&mut stream, name, &bytes);
+        let done = run(&stream, |options| options.decompresses = true);
+        assert_eq!(done.result.is_ok(), is_whole, "{name}: {:?}", done.result);
+    }
+}
+
 #[test]
 fn layers_are_taken_off_in_one_pass_however_the_chunks_are_cut() {
     let plain: Vec<u8> = (0..70_000_u32).flat_map(|n| (n / 9).to_le_bytes()).collect();

@@ -476,6 +476,7 @@ impl WriteMember for SimNode {
             if world.servers[self.index].start_job_ms.is_some() {
                 world.starts_found_under_way += 1;
             } else {
+                world.watch_proxies_at_start(self.index);
                 world.begin_start(self.index);
             }
             Ok(())

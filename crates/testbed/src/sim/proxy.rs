@@ -26,6 +26,8 @@ pub struct HaProxy {
     pub check_fails_of: Option<usize>,
     /// Its health check logs in without TLS.
     pub checks_in_cleartext: bool,
+    /// Its health check takes whoever greets for one that serves.
+    pub takes_greeting_for_service: bool,
     /// What was told to it, in words, and by whom.
     pub told: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl HaProxy {
             permits_no_changes: false,
             check_fails_of: None,
             checks_in_cleartext: false,
+            takes_greeting_for_service: false,
             told: vec![],
         }
     }
@@ -89,6 +92,21 @@ impl World {
             let name = self.servers[node].name();
             self.violations
                 .push(format!("{now_ms} ms: {name} was stopped while {proxy} sends clients to it"));
+        }
+    }
+}
+
+impl World {
+    /// A server whose port opens before it is Synced, while a proxy would send clients to it then.
+    pub(super) fn watch_proxies_at_start(&mut self, node: usize) {
+        let (now_ms, name) = (self.now_ms, self.servers[node].name());
+        for proxy in &self.proxies {
+            if proxy.takes_greeting_for_service && proxy.admin_of(node) == Some(AdminState::Ready) {
+                self.violations.push(format!(
+                    "{now_ms} ms: {name} was started while {} sends clients to it before it is Synced",
+                    proxy.spec.name
+                ));
+            }
         }
     }
 }

@@ -363,6 +363,108 @@ fn state_transfers_are_watched_and_measured() {
     }
 }
 
+/// An experiment with these arms, each a program, a cipher and more lines of the file.
+fn copies(home: &Path, arms: &[(&str, &str, &str)]) -> std::path::PathBuf {
+    let rows = arms.iter().enumerate().map(|(at, (tool, cipher, more))| {
+        format!("[[arm]]\nname = \"{at} {tool}\"\ncopy = \"{tool}\"\ncipher = \"{cipher}\"\n{more}\n")
+    });
+    let file = home.join("copies.toml");
+    std::fs::write(&file, "workload = \"copy\"\n".to_owned() + &rows.collect::<String>()).unwrap();
+    file
+}
+
+/// The lab compares each copy with its source, and a relay looks at one of each arm: a text of the donor has to pass in cleartext, or each
+/// connection has to be TLS with the arm's cipher. An arm of which one of these is not so is left out.
+#[test]
+fn copies_are_whole_and_encrypted_as_their_arms_say() {
+    let place = tempfile::tempdir().unwrap();
+    let arms = [
+        ("mariabackup", "aes256", ""),
+        ("tar", "none", ""),
+        ("rsync", "chacha20", "aes-ni = false"),
+        ("sealion-live", "aes128", "delay-ms = 2\nmbit-per-s = 800"),
+    ];
+    let file = copies(place.path(), &arms);
+    let home = tempfile::tempdir().unwrap();
+    let said = command(home.path(), &[file.to_str().unwrap(), "--lab", "--quick"]).output().unwrap();
+    let report = measured(&said);
+    nothing_is_left(home.path());
+    assert!(report["left_out"].as_array().unwrap().is_empty(), "{report:#}");
+    let tls = |name: &str| {
+        let tls = &arm(&report, name)["tls"];
+        (tls["version"].as_str().unwrap_or_default(), tls["cipher"].as_str().unwrap_or_default())
+    };
+    assert_eq!(arm(&report, "1 tar")["tls"], Value::Null);
+    assert_eq!(tls("0 mariabackup"), ("TLSv1.2", "ECDHE-ECDSA-AES256-GCM-SHA384"));
+    assert_eq!(tls("2 rsync"), ("TLSv1.2", "ECDHE-ECDSA-CHACHA20-POLY1305"));
+    assert_eq!(tls("3 sealion-live"), ("TLSv1.3", "TLS_AES_128_GCM_SHA256"));
+    for (at, (tool, _, _)) in arms.iter().enumerate() {
+        let arm = arm(&report, &format!("{at} {tool}"));
+        let copy = &arm["copy"];
+        let figure = |name: &str| copy[name].as_f64();
+        // The rows alone are 48 MB.
+        assert!(figure("bytes") > Some(48e6) && figure("cpu_s_per_gb") > Some(0.1), "{arm:#}");
+        let is_live = ["mariabackup", "sealion-live"].contains(tool);
+        assert_eq!(copy["is_of_running_donor"], is_live);
+        assert_eq!(figure("donor_rows_per_s").is_some(), is_live, "{arm:#}");
+        assert!(figure("donor_rows_alone_per_s") > Some(1.0), "{arm:#}");
+    }
+    // A line carries no more than it says, but for what compression saves.
+    let rate = arm(&report, "3 sealion-live")["copy"]["bytes_per_s"].as_f64().unwrap();
+    assert!(rate < 2.5 * 100e6, "{rate}");
+}
+
+#[test]
+fn a_copy_that_is_damaged_is_refused_and_named() {
+    let place = tempfile::tempdir().unwrap();
+    let programs = place.path().join("bin");
+    std::fs::create_dir(&programs).unwrap();
+    // It extracts all, and then one byte of a table is another.
+    let tar = ["/usr/bin/tar", "/bin/tar"].map(Path::new).into_iter().find(|path| path.is_file()).unwrap();
+    let text = format!(
+        "#!/bin/sh\n{} \"$@\" || exit\ncase $1 in xf) printf X | dd of=into/sealion_bench/t1.ibd bs=1 seek=5000000 conv=notrunc 2>/dev/null;; esac\n",
+        tar.display()
+    );
+    std::fs::write(programs.join("tar"), text).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(programs.join("tar"), mode).unwrap();
+    let file = copies(
+        place.path(),
+        &[("tar", "none", ""), ("sealion", "default", ""), ("sealion", "aes256", "against = \"1 sealion\"")],
+    );
+    let home = tempfile::tempdir().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut command = command(home.path(), &[file.to_str().unwrap(), "--lab", "--quick"]);
+    let report = measured(&command.env("PATH", path).output().unwrap());
+    nothing_is_left(home.path());
+    let left_out = report["left_out"].to_string();
+    assert!(left_out.contains("0 tar: a copy by tar and socat, cleartext is not whole"), "{left_out}");
+    assert!(left_out.contains("sealion_bench/t1.ibd has other bytes than its source"), "{left_out}");
+    assert_eq!(report["levels"][0]["arms"].as_array().unwrap().len(), 2, "{report:#}");
+}
+
+#[test]
+fn a_copy_that_is_interrupted_leaves_no_program() {
+    let place = tempfile::tempdir().unwrap();
+    // A line on which a copy takes a minute.
+    let arms = [("sealion-live", "default", "mbit-per-s = 20"), ("mariabackup", "none", "mbit-per-s = 20")];
+    let file = copies(place.path(), &arms);
+    let home = tempfile::tempdir().unwrap();
+    let child = command(home.path(), &[file.to_str().unwrap(), "--lab", "--quick"]).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    let is_copied = |line: &String| line.contains("--from-command");
+    while !processes_in(home.path()).iter().any(is_copied) {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    let said = child.wait_with_output().unwrap();
+    nothing_is_left(home.path());
+    let text = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.status.code() == Some(3) && text.contains("nothing was measured"), "{said:?}");
+}
+
 /// What passes is watched before anything is measured: a word of the source in cleartext, or not at all, and then in the replica.
 #[test]
 fn replication_is_watched_and_measured() {

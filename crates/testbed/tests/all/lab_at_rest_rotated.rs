@@ -1,6 +1,7 @@
 //! Keys of data at rest are replaced on real servers, under writers: nothing needs the old ones afterwards, and no row is lost.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -20,6 +21,78 @@ fn rotate(lab: &RealLab) -> String {
     format!("{}{}", said.stdout, said.stderr)
 }
 
+/// A key file that somebody has replaced by one that is as sound, with other keys.
+struct KeyFileSwapped {
+    path: PathBuf,
+    was: Vec<u8>,
+}
+
+impl KeyFileSwapped {
+    fn on(lab: &RealLab, node: &str, dir: &str) -> Self {
+        let path = lab.tls_dir(node).with_file_name(dir).join("data-keys.enc");
+        let was = std::fs::read(&path).expect("it is there");
+        let other = lab.tls_dir(node).with_file_name("data-keys-2").join("data-keys.enc");
+        std::fs::write(&path, std::fs::read(other).expect("the keys of meanwhile")).expect("writable");
+        Self { path, was }
+    }
+
+    fn back(self) {
+        std::fs::write(self.path, self.was).expect("writable");
+    }
+}
+
+/// The next restart is one of n1.
+fn refuses_other_keys(lab: &RealLab) {
+    let swapped = KeyFileSwapped::on(lab, "n1", "data-keys-3");
+    let refused = lab.run_for(&["resume"], &[], ROTATED);
+    swapped.back();
+    assert_eq!(refused.code, Some(4), "{refused}");
+    assert!(refused.stderr.contains("n1 is not restarted"), "{refused}");
+    assert!(refused.stderr.contains("another one than the escrow has"), "{refused}");
+}
+
+/// A second file of the system tablespace, as large servers of old have it.
+fn second_file(lab: &RealLab, node: &str) {
+    let file = lab.node_dir(node).join("etc/conf.d/55-system.cnf");
+    let line = "[mysqld]\ninnodb_data_file_path=ibdata1:12M;ibdata2:1M:autoextend\n";
+    std::fs::write(file, line).expect("writable");
+    lab.lab(&["stop", node]).exits(0);
+    lab.lab(&["start", node]).exits(0);
+    assert!(wait_for(SETTLED, || lab.sql(node).ok()).is_some(), "{node} does not answer");
+}
+
+/// More of undo at once than the first file has place for.
+fn fill_second_file(lab: &RealLab, node: &str) {
+    let mut session = lab.root(node);
+    for sql in [
+        "SET SESSION sql_log_bin=0",
+        "CREATE TABLE rest.much (a INT PRIMARY KEY, b VARCHAR(250)) ENGINE=InnoDB",
+        "INSERT INTO rest.much SELECT seq, REPEAT('u', 250) FROM mysql.seq_1_to_50000",
+        "UPDATE rest.much SET b = REPEAT('v', 250)",
+        "DROP TABLE rest.much",
+    ] {
+        session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+    let written = wait_for(SETTLED, || {
+        session.execute("SET GLOBAL innodb_max_dirty_pages_pct=0").ok()?;
+        (in_second_file(lab, node).1 > 0).then_some(())
+    });
+    assert!(
+        written.is_some(),
+        "{node} has written nothing to its second file: {:?}",
+        in_second_file(lab, node)
+    );
+    session.execute("SET GLOBAL innodb_max_dirty_pages_pct=DEFAULT").expect("as before");
+}
+
+/// Pages of the second file of the system tablespace, by what they are.
+fn in_second_file(lab: &RealLab, node: &str) -> (u64, u64, u64) {
+    let datadir = lab.node_dir(node).join("data");
+    let seen = disk::look(&datadir, &disk::Progress::default()).expect("a data directory");
+    let file = seen.artefacts.iter().find(|file| file.path == "ibdata2").expect("it is there");
+    (file.tally.encrypted, file.tally.plain, file.tally.unknown)
+}
+
 /// Behind the look at all files, and before the server has other keys, somebody makes a table with one that goes: of a running server it is
 /// in the buffer pool only.
 fn rotate_while_a_table_comes(lab: &RealLab) -> String {
@@ -32,12 +105,17 @@ fn rotate_while_a_table_comes(lab: &RealLab) -> String {
     for sql in ["CREATE TABLE rest.mid (a INT PRIMARY KEY, b VARCHAR(250)) ENCRYPTED=YES", rows] {
         session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
+    refuses_other_keys(lab);
     let kept = lab.run_for(&["resume"], &[], ROTATED);
     assert_eq!(kept.code, Some(4), "{kept}");
     assert!(kept.stderr.contains("n1 keeps its keys, and is started as it was"), "{kept}");
     assert!(kept.stderr.contains("rest/mid.ibd") && kept.stderr.contains("ENCRYPTION_KEY_ID=3"), "{kept}");
     let mut session = lab.root("n1");
     session.execute("ALTER TABLE rest.mid ENCRYPTED=YES ENCRYPTION_KEY_ID=3").expect("as it was told");
+    // A restart from which no key goes begins with them all the same.
+    let stopped = lab.run_for(&["resume", "--stop-after", "K11l.n1"], &[], ROTATED);
+    assert!(stopped.stdout.contains("stopped after K11l.n1"), "{stopped}");
+    refuses_other_keys(lab);
     let said = lab.run_for(&["resume"], &[], ROTATED).exits(0);
     let rows = lab
         .sql("n1")
@@ -163,10 +241,12 @@ fn choose(lab: &RealLab, node: &str) {
 fn keys_of_a_source_and_its_replica_are_replaced_under_writers_and_taken_back() {
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::REPLICAS);
+    second_file(&lab, "n1");
     let refused = lab.run(&["plan", "rotate", "tables,logs", "--purge-binary-logs"]);
     assert_ne!(refused.code, Some(0), "{refused}");
     assert!(refused.stderr.contains("sealion enable tables,logs"), "{refused}");
     fill_more(&lab);
+    fill_second_file(&lab, "n1");
     let caught_up = wait_for(SETTLED, || {
         let rows = lab.sql("n2").ok()?.query("SELECT COUNT(*) FROM rest.own").ok()?;
         (rows.scalar().as_deref() == Some("4000")).then_some(())
@@ -191,6 +271,14 @@ fn keys_of_a_source_and_its_replica_are_replaced_under_writers_and_taken_back() 
         assert!(refused.code != Some(0) && refused.stderr.contains(why), "{refused}");
     }
 
+    lab.now("a table that cannot be read before is named, and nothing begins");
+    for sql in ["CREATE TABLE rest.gone (a INT)", "ALTER TABLE rest.gone DISCARD TABLESPACE"] {
+        lab.root("n1").execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+    let refused = lab.run(&[&["plan"], &ROTATE[..]].concat());
+    assert!(refused.code != Some(0) && refused.stderr.contains("rest.gone cannot be read"), "{refused}");
+    lab.root("n1").execute("DROP TABLE rest.gone").expect("it goes");
+
     lab.now("rotate tables,logs, while applications write");
     let writers = RealWriters::start_on(&lab, &["n1"]);
     let before = options(&lab);
@@ -207,6 +295,8 @@ fn keys_of_a_source_and_its_replica_are_replaced_under_writers_and_taken_back() 
         assert_eq!(copies["1"].0, 0, "{node}: {copies:?}");
         assert_eq!(copies["2"].0, 0, "{node}: {copies:?}");
     }
+    let (encrypted, plain, unknown) = in_second_file(&lab, "n1");
+    assert!(encrypted > 0 && (plain, unknown) == (0, 0), "{encrypted} {plain} {unknown}");
     assert_eq!(["n1", "n2"].map(|node| own_words(&lab, node)), words);
     assert_eq!(sums(&lab, "n1"), rows);
     assert_eq!(elsewhere(&lab, "n1"), far);

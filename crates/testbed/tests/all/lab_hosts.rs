@@ -151,6 +151,11 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_and_joined_under_load() {
     let hash = lab.plan_hash_of(&["join", "n4"]);
     let said = lab.run(&["join", "n4", "--yes", &hash[..12]]).exits(0);
     assert!(said.stderr.contains("only TLS was captured of the state transfer"), "{said}");
+    // HAProxy's check is content with the greeting, and a port is open before its node is Synced.
+    assert!(
+        said.stderr.contains("proxy galera/n4: ready, drained until it was Synced, ready again"),
+        "{said}"
+    );
     let inventory = lab.dir.join("sealion.toml");
     let joining = fs::read_to_string(&inventory).expect("there");
     fs::write(&inventory, joining.replace("joining = true\n", "")).expect("ours");

@@ -226,7 +226,7 @@ impl Pair {
 }
 
 /// From here on both ends are logged in to by accounts that have what `sealion grants` prints, and no more.
-fn use_least_accounts(pair: &Pair) {
+pub(crate) fn use_least_accounts(pair: &Pair) {
     let printed = pair.lab.grants_of("migrate", "mariadb", "mover@localhost", "a Long 1 password!");
     // One account begins with its CREATE USER.
     let starts: Vec<usize> = printed
@@ -350,7 +350,14 @@ fn after_the_cutover_a_rollback_keeps_what_the_target_took() {
             "DELETE FROM shop.parent WHERE id = 9000",
         ]);
         pair.source.run(&["SET SESSION sql_log_bin = 0", "DELETE FROM shop.t WHERE id = 777"]);
-        pair.migrate(&["cutover", "--yes", &hash]).exits(0);
+        // Begun before, it could be prepared on a server that is closed.
+        let mut open = pair.source.sql();
+        for sql in ["XA START 'z'", "INSERT INTO shop.parent VALUES (7777)", "XA END 'z'"] {
+            open.execute(sql).unwrap();
+        }
+        let said = pair.migrate(&["cutover", "--yes", &hash]).exits(0);
+        assert!(said.stderr.contains("with an open transaction ended"), "{said}");
+        assert!(open.execute("XA PREPARE 'z'").is_err(), "nobody could commit it");
     });
     assert_eq!(pair.migrate(&["cutover", "--yes", &hash]).code, Some(6), "there is one cutover");
     let on_target = inserting(&pair.target, "on the target", || {
@@ -394,23 +401,26 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
     let pair = Pair::up();
     pair.target.run(&["SET GLOBAL local_infile = OFF", "CREATE DATABASE shop"]);
     pair.source.run(&[
-        "CREATE VIEW shop.v AS SELECT 1",
         "CREATE DATABASE kept",
         "CREATE TABLE kept.p (id INT PRIMARY KEY)",
         "CREATE TABLE shop.child (id INT, FOREIGN KEY (id) REFERENCES kept.p (id))",
         "CHANGE MASTER 'up' TO MASTER_HOST='127.0.0.1', MASTER_USER='nobody'",
+        "SET GLOBAL binlog_format = MIXED",
     ]);
+    pair.target.run(&["SET GLOBAL binlog_format = MIXED"]);
     let refused = pair.lab.run(&[&["migrate", "plan"], &Pair::ROUTE[..]].concat()).exits(6);
     for what in [
         "local_infile is OFF",
         "the target has shop already",
-        "shop.v (view)",
         "shop.child (kept.p)",
         "it is a replica or a node of Galera",
+        "the binary log of the source does not hold rows",
+        "the binary log of the target does not hold rows",
     ] {
         assert!(refused.stderr.contains(what), "{what}: {refused}");
     }
-    pair.source.run(&["DROP VIEW shop.v", "DROP TABLE shop.child", "RESET SLAVE 'up' ALL"]);
+    pair.source.run(&["SET GLOBAL binlog_format = ROW", "DROP TABLE shop.child", "RESET SLAVE 'up' ALL"]);
+    pair.target.run(&["SET GLOBAL binlog_format = ROW"]);
     // Who may not see triggers does not say that there are none.
     pair.source.run(&[
         "CREATE USER blind@localhost",
@@ -649,6 +659,37 @@ fn what_is_done_to_the_source_in_between_is_seen() {
     let only =
         |server: &Bundled| server.sql().query("SELECT @@read_only").unwrap().scalar().unwrap().into_owned();
     assert_eq!(only(&pair.source), "0", "nothing waits to close it");
+
+    pair.lab.now("an ALTER that comes between the comparison and the cutover");
+    let waits = |server: &Bundled, what: &str| {
+        let ask = format!(
+            "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for table metadata lock%' AND INFO LIKE '{what}%'"
+        );
+        let rows = || server.sql().query(&ask).unwrap().scalar().unwrap().into_owned();
+        assert!(wait_for(UP, || (rows() != "0").then_some(())).is_some(), "nobody waits: {what}");
+    };
+    let mut there = pair.target.sql();
+    there.execute("LOCK TABLES shop.parent WRITE").unwrap();
+    let words = [&["migrate"], &resume[..], &["--state-dir", "state"]].concat();
+    let resumed = pair.lab.start(&words, None);
+    waits(&pair.target, "SELECT COUNT");
+    std::thread::scope(|scope| {
+        let alter = "ALTER TABLE shop.parent ADD u UUID DEFAULT UUID()";
+        let altered = scope.spawn(|| pair.source.sql().execute(alter).map(|_| ()));
+        waits(&pair.source, "ALTER TABLE");
+        there.execute("UNLOCK TABLES").unwrap();
+        altered.join().unwrap().unwrap();
+    });
+    let said = resumed.finish(Duration::from_secs(120));
+    assert!(said.code == Some(4) && said.stderr.contains("shop.parent on the source"), "{said}");
+    assert_eq!(only(&pair.source), "0", "it is open again");
+    pair.source.run(&["ALTER TABLE shop.parent DROP u"]);
+    // As a restart leaves it.
+    pair.target.run(&["STOP SLAVE", "SET GLOBAL replicate_wild_do_table = ''", "START SLAVE"]);
+    let said = pair.migrate(&["verify"]).exits(0);
+    assert!(said.stdout.contains("lost its filter"), "{said}");
+    let said = pair.migrate(&["verify"]).exits(0);
+    assert!(said.stdout.contains("are equal") && !said.stdout.contains("filter"), "{said}");
 
     other.execute("RESET MASTER").unwrap();
     other.execute("INSERT INTO shop.parent VALUES (78)").unwrap();

@@ -16,16 +16,26 @@ const STEPS: u32 = 7;
 const PHASES: [&str; 4] = ["announcing", "acting", "verifying", "recording"];
 
 #[derive(Debug, Clone)]
-struct Kill {
-    moment: String,
+pub(crate) struct Kill {
+    pub moment: String,
     /// Beside sealion itself.
-    server: Option<&'static str>,
-    goes_back: bool,
+    pub server: Option<&'static str>,
+    pub goes_back: bool,
 }
 
-fn all_kills() -> Vec<Kill> {
+/// Some by chance; all with `SEALION_DEEP=1`.
+pub(crate) fn chosen(steps: u32, count: usize) -> Vec<Kill> {
+    let kills = all_kills(steps);
+    if is_deep() {
+        return kills;
+    }
+    let order = Rng::new(seed()).shuffled(kills.len());
+    order.into_iter().filter_map(|at| kills.get(at).cloned()).take(count).collect()
+}
+
+fn all_kills(steps: u32) -> Vec<Kill> {
     let mut all = Vec::new();
-    for moment in (1..=STEPS).flat_map(|step| PHASES.map(|phase| format!("M{step}:{phase}"))) {
+    for moment in (1..=steps).flat_map(|step| PHASES.map(|phase| format!("M{step}:{phase}"))) {
         // One that only looks announces nothing that it does.
         if !is_wished(&moment) || moment == "M4:announcing" || moment == "M4:acting" {
             continue;
@@ -53,14 +63,9 @@ fn count(server: &testbed::real::bundled::Bundled, ids: &[u64]) -> usize {
     server.sql().query(&sql).unwrap().scalar().unwrap().parse().unwrap()
 }
 
-/// Some by chance; all with `SEALION_DEEP=1`.
 #[test]
 fn a_migration_killed_in_any_step_goes_on_or_back_and_loses_no_row() {
-    let mut kills = all_kills();
-    if !is_deep() {
-        let order = Rng::new(seed()).shuffled(kills.len());
-        kills = order.into_iter().filter_map(|at| kills.get(at).cloned()).take(KILLS).collect();
-    }
+    let kills = chosen(STEPS, KILLS);
     let _alone = lab_slot();
     let mut pair = Pair::up();
     let mut written = Vec::new();

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use crate::support::browser::Browser;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use testbed::real::{LabSpec, Program, RealLab, lab_slot, wait_for};
@@ -135,22 +136,18 @@ fn pages(lab: &RealLab) {
     let web = Program::start(command);
     let address =
         wait_for(UP, || web.stdout().lines().next().map(str::to_owned)).expect("it prints its address");
-    let dom = |profile: &str| {
-        let mut command = std::process::Command::new(crate::lab_demo::browser());
-        command
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
-            .args(["--disable-background-networking", "--disable-sync", "--virtual-time-budget=4000"])
-            .args(["--enable-logging=stderr", "--dump-dom"])
-            .arg(format!("--user-data-dir={}", lab.home().join(profile).display()))
-            .arg(&address);
-        Program::start(command).finish_or_kill(Duration::from_secs(120))
-    };
-    let seen = dom("first");
-    assert!(seen.stdout.contains("href=\"/c/lab\"") && seen.stdout.contains("silent"), "{seen}");
-    for word in ["Content Security Policy", "Uncaught", "Refused to"] {
-        assert!(!seen.stderr.contains(word), "{seen}");
-    }
-    let again = dom("second");
-    assert!(!again.stdout.contains("/c/lab"), "the address was good once\n{again}");
+    let (_, token) = address.split_once('#').expect("an address with a token");
+    let mut browser = Browser::start(&lab.home().join("first"));
+    browser.open(&address);
+    browser.wait_for("location.pathname === '/' && document.body.textContent.includes('1 silent')");
+    assert_eq!(browser.evaluate("document.querySelectorAll('a[href=\"/c/lab\"]').length"), 1);
+    browser.evaluate("document.querySelector('a[href=\"/c/lab\"]').click()");
+    browser.wait_for("location.pathname === '/c/lab' && document.body.textContent.includes('silent')");
+    assert_eq!(browser.complaints(), [""; 0]);
+    let mut again = Browser::start(&lab.home().join("second"));
+    again.open(&address);
+    again.wait_for("document.body.textContent.includes('This token was used before')");
+    assert!(!again.evaluate("location.href").to_string().contains(token), "it is in no history");
+    drop((browser, again));
     web.interrupt(UP).exits(0);
 }

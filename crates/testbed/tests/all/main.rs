@@ -2,6 +2,7 @@
 
 mod accounts_sim;
 mod arbitrators_sim;
+mod archive_kills;
 mod bench;
 mod bench_lab;
 mod client_trust_sim;
@@ -41,8 +42,12 @@ mod lab_keys;
 mod lab_kills;
 mod lab_membership;
 mod lab_migrate;
+mod lab_migrate_code;
 mod lab_migrate_kills;
+mod lab_migrate_million;
 mod lab_migrate_mysql;
+mod lab_migrate_mysql_kills;
+mod lab_migrate_mysql_seen;
 mod lab_mixed;
 mod lab_outsider;
 mod lab_promises;
@@ -81,6 +86,7 @@ mod stream_kills;
 mod support;
 mod traps_sim;
 mod unkind_sim;
+mod web_pages;
 
 /// What tests run inside a lab, in a process of its own.
 #[test]

@@ -457,3 +457,59 @@ fn who_uses_cleartext_through_a_proxy_is_looked_for_there_and_is_given_the_ca() 
         assert!(text.contains(part), "{part}: {text}");
     }
 }
+
+/// A fourth node behind a proxy whose health check is content with a greeting, beside one that does not have it yet.
+fn rig_with_joiner() -> Rig {
+    let rig = Rig::beside_a_spare(SEED);
+    rig.shared.borrow_mut().proxies = vec![HaProxy::new("edge", 4), HaProxy::new("inner", 3)];
+    rig.shared.borrow_mut().proxies[0].takes_greeting_for_service = true;
+    rig.fork(SEED)
+}
+
+#[track_caller]
+fn is_as_before_beside_joiner(rig: &Rig, what: &str) {
+    let world = rig.shared.borrow();
+    assert_eq!(world.violations, Vec::<String>::new(), "{what}");
+    assert_eq!(world.proxies[0].admin, [AdminState::Ready; 4], "{what}");
+    assert_eq!(world.proxies[1].admin, [AdminState::Ready; 3], "{what}");
+    for server in &world.servers {
+        assert_eq!(server.disk.text("/var/lib/sealion/drained"), None, "{what}: {}", server.name());
+    }
+}
+
+#[test]
+fn a_joiner_gets_no_clients_from_a_proxy_before_it_is_synced() {
+    let rig = rig_with_joiner();
+    rig.must(&Change::join("n4".into()));
+    assert_eq!(rig.shared.borrow().proxies[0].told, ["galera/db4 drain", "galera/db4 ready"]);
+    assert!(rig.texts().contains("edge galera/db4: ready, drained until it was Synced, ready again"));
+    is_as_before_beside_joiner(&rig, "joined");
+}
+
+#[test]
+fn a_join_that_is_killed_anywhere_leaves_its_server_at_the_proxy_as_it_was() {
+    let base = rig_with_joiner();
+    // As an undo asks for it, once the node may have served.
+    base.shared.borrow_mut().proxies[1].spec.servers.insert("n4".into(), vec![]);
+    let base = base.fork(SEED);
+    let join = Change::join("n4".into());
+    let rehearsal = base.fork(SEED);
+    rehearsal.arm(None);
+    let one = Operator::new(&rehearsal, "root@db1");
+    assert!(one.apply(&one.plan(&join).expect("a plan")).is_complete());
+    let moments = rehearsal.trace();
+    assert!(moments.iter().any(|one| one.before.contains("proxy drain")), "{moments:?}");
+    for (at, instant) in moments.iter().enumerate().filter(|(_, one)| one.to_string().contains("J3.n4")) {
+        for wish in [Direction::Forward, Direction::Back] {
+            let rig = base.fork(SEED);
+            let one = Operator::new(&rig, "root@db1");
+            let plan = one.plan(&join).expect("a plan");
+            rig.arm(Some((at, Fault::KillSealion)));
+            assert_eq!(one.apply(&plan), End::Killed, "{instant}");
+            rig.arm(None);
+            let end = one.go_on(Some(wish));
+            assert!(end.is_complete(), "{instant}, {wish:?}: {end:?}");
+            is_as_before_beside_joiner(&rig, &format!("{instant}, {wish:?}"));
+        }
+    }
+}

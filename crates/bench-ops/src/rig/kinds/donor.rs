@@ -52,8 +52,8 @@ impl ServerKind for Donors {
         }
     }
 
-    fn rows_min(&self, _: Place, tables: u32) -> u32 {
-        joiner::ROWS_MIN.div_ceil(tables.max(1))
+    fn rows_min(&self, ground: &Ground, _: Place) -> u32 {
+        joiner::ROWS_MIN.div_ceil(ground.plan.tables.tables.max(1))
     }
 
     fn keep(&mut self, needs: &dyn Fn(Place) -> bool) {
@@ -106,7 +106,7 @@ impl Donors {
             say(&format!("starting a donor, {}", self.describe(cluster)));
             let up = labs::first_node(&options, &dir.join("operator"))?;
             if let Some(donor) = nodes(ground, &up).first() {
-                fill(donor, &ground.tables(self.rows_min(place, ground.plan.tables.tables)), stop, say)?;
+                fill(donor, &ground.tables(self.rows_min(ground, place)), stop, say)?;
                 let word = transfer::plant(donor)?;
                 self.clusters.push((cluster, up));
                 self.words.push((cluster, word));

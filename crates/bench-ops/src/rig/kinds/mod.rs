@@ -5,10 +5,11 @@ mod echo;
 mod galera;
 mod replica;
 mod single;
+mod transport;
 
 use std::sync::atomic::AtomicBool;
 
-use ::bench::experiments::{Between, Place};
+use ::bench::experiments::{Between, Place, Tool, Transport, TransportCipher};
 use site::OpsError;
 
 use super::Reached;
@@ -36,8 +37,8 @@ pub trait ServerKind {
         say: &mut dyn FnMut(&str),
     ) -> Result<Reached, OpsError>;
 
-    /// Rows that each of so many tables needs at least, for what is measured to show.
-    fn rows_min(&self, _place: Place, _tables: u32) -> u32 {
+    /// Rows that each of the plan's tables needs at least, for what is measured to show.
+    fn rows_min(&self, _ground: &Ground, _place: Place) -> u32 {
         0
     }
 
@@ -69,6 +70,7 @@ pub fn all() -> Vec<Box<dyn ServerKind>> {
         Box::<donor::Donors>::default(),
         Box::<replica::Sources>::default(),
         Box::<echo::Echoes>::default(),
+        Box::<transport::Transports>::default(),
     ]
 }
 
@@ -79,6 +81,12 @@ pub fn same_servers(place: Place) -> Place {
         // And one both ways to send: option files are read anew by every transfer.
         Place::Sst { method, .. } => Place::Sst { method, tls: false },
         Place::Replica { .. } => Place::Replica { tls: false },
+        Place::Transport(_) => Place::Transport(Transport {
+            tool: Tool::Tar,
+            cipher: TransportCipher::ClearText,
+            aes_ni: true,
+            line: None,
+        }),
         other => other,
     }
 }

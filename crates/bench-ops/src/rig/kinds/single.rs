@@ -69,7 +69,7 @@ impl ServerKind for Singles {
         }
     }
 
-    fn rows_min(&self, place: Place, _: u32) -> u32 {
+    fn rows_min(&self, _: &Ground, place: Place) -> u32 {
         if matches!(place, Place::AtRest(_)) { AT_REST_ROWS_MIN } else { 0 }
     }
 
@@ -131,7 +131,7 @@ impl Singles {
         }
         let reached = reached(ground, &server, made);
         if let Some(target) = reached.targets.first() {
-            fill(target, &ground.tables(self.rows_min(place, ground.plan.tables.tables)), stop, say)?;
+            fill(target, &ground.tables(self.rows_min(ground, place)), stop, say)?;
         }
         if is_at_rest {
             lies_as_wished(&server, at_rest)?;

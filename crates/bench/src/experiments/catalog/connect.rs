@@ -24,5 +24,6 @@ pub const EXPERIMENT: Experiment = Experiment {
             row("TLS", 1, 28.183, 1.713),
             row("TLS, RSA 4096", 1, 5.45, 0.015),
         ],
+        findings: &[],
     }),
 };

@@ -11,5 +11,6 @@ pub const EXPERIMENT: Experiment = Experiment {
     published: Some(Published {
         source: GALERA_2014,
         rows: &[single("replication in cleartext", 32, 233.8), single("replication by TLS", 32, 230.8)],
+        findings: &[],
     }),
 };

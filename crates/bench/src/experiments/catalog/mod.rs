@@ -22,6 +22,11 @@ mod reconnect;
 mod replication;
 mod shared;
 mod sst;
+mod sst_ciphers;
+mod sst_no_aes;
+mod sst_tools;
+mod sst_wan;
+mod sst_wan_no_aes;
 mod stream1;
 mod tls;
 mod tunnels;
@@ -58,6 +63,11 @@ pub const ALL: &[Experiment] = &[
     galera_dynamic::EXPERIMENT,
     wan::EXPERIMENT,
     sst::EXPERIMENT,
+    sst_tools::EXPERIMENT,
+    sst_ciphers::EXPERIMENT,
+    sst_no_aes::EXPERIMENT,
+    sst_wan::EXPERIMENT,
+    sst_wan_no_aes::EXPERIMENT,
     replication::EXPERIMENT,
     at_rest::EXPERIMENT,
     at_rest_scan::EXPERIMENT,

@@ -37,5 +37,6 @@ pub const EXPERIMENT: Experiment = Experiment {
             row("TLS, RSA 4096", 16, 25_990.13, 439.53).p95(11.194, 1.395),
             row("TLS, RSA 4096", 32, 26_041.27, 780.71).p95(37.26, 0.307),
         ],
+        findings: &[],
     }),
 };

@@ -33,5 +33,6 @@ pub const EXPERIMENT: Experiment = Experiment {
             single("5 ms: cleartext", 1, 19.2),
             single("5 ms: TLS, OpenSSL", 1, 11.8),
         ],
+        findings: &[],
     }),
 };

@@ -1,6 +1,9 @@
 //! Arms that several experiments have.
 
-use crate::experiments::arms::{Arm, ArmTls, AtRest, Between, Key, Made, Place, Via, arm};
+use crate::experiments::arms::{
+    Arm, ArmTls, AtRest, Between, Key, Line, Made, Place, Published, Tool, Transport, TransportCipher, Via,
+    arm,
+};
 
 pub(super) const SUITES: &[Arm] = &[
     arm("cleartext", ArmTls::OFF),
@@ -52,3 +55,38 @@ pub(super) const AT_REST: &[Arm] = &[
 
 /// The blog of 2014 tells seconds and transactions; a rate is one by the other.
 pub(super) const GALERA_2014: &str = "2014, three nodes with 4 vCPU, 20 million rows, 32 threads round robin, RSA 2048; transactions per second";
+
+/// A copy over loopback, by programs that may use all that the processor has.
+pub(super) const fn copy(name: &'static str, tool: Tool, cipher: TransportCipher) -> Arm {
+    arm(name, ArmTls::OFF).at(Place::Transport(Transport { tool, cipher, aes_ni: true, line: None }))
+}
+
+pub(super) const fn copy_without_aes(name: &'static str, tool: Tool, cipher: TransportCipher) -> Arm {
+    arm(name, ArmTls::OFF).at(Place::Transport(Transport { tool, cipher, aes_ni: false, line: None }))
+}
+
+/// As scripts/bench-sst.sh has it.
+pub(super) const FAR: Option<Line> = Some(Line { one_way_ms: 10, mbit_per_s: 1000 });
+
+pub(super) const fn far_copy(name: &'static str, tool: Tool, cipher: TransportCipher) -> Arm {
+    arm(name, ArmTls::OFF).at(Place::Transport(Transport { tool, cipher, aes_ni: true, line: FAR }))
+}
+
+pub(super) const fn far_copy_without_aes(name: &'static str, tool: Tool, cipher: TransportCipher) -> Arm {
+    arm(name, ArmTls::OFF).at(Place::Transport(Transport { tool, cipher, aes_ni: false, line: FAR }))
+}
+
+/// It shows its rates in charts alone.
+pub(super) const SST_2017: Option<Published> = Some(Published {
+    source: "2017, 122 GB between two hosts with 28 cores and 10 Gbit/s, tar, xtrabackup (4 streams), one rsync and several in \
+             parallel, OpenSSL 1.0.2 and 1.1.0; its figures are charts, so this is what was said of them",
+    rows: &[],
+    findings: &[
+        "xtrabackup is the fastest where the processor has AES-NI",
+        "without AES-NI parallel rsync is the fastest with the default cipher and with AES, because it uses several cores",
+        "without AES-NI ChaCha20 is 2 to 3 times as fast as AES",
+        "one rsync is 2 to 2.5 times slower than several in parallel",
+        "rsync blocks the writes of the donor, xtrabackup does not",
+        "AES-128-GCM with blocks of 8 KiB: 924 MB/s with AES-NI, 179 MB/s without",
+    ],
+});

@@ -1,3 +1,4 @@
+use super::shared::SST_2017;
 use crate::experiments::arms::{Arm, ArmTls, Experiment, Measure, Place, Sst, arm};
 
 const fn sst(name: &'static str, method: Sst, tls: bool) -> Arm {
@@ -16,5 +17,5 @@ pub const EXPERIMENT: Experiment = Experiment {
         sst("mariabackup, TLS", Sst::Mariabackup, true).against("mariabackup"),
     ],
     connections: &[1],
-    published: None,
+    published: SST_2017,
 };

@@ -52,13 +52,14 @@ const OF_A_SERVER: &[&str] = &[
     after_long_help = "Examples:
   sealion bench run tls -h db1 -u bench -p --tables 8 -c 16
   sealion bench run all --lab --quick
+  sealion bench run sst,sst-tools,sst-ciphers --lab
   sealion bench run my-experiment.toml -h db1 -u bench -p --precision 2
 
 Exit codes: 7 when the result is not usable (the machine was busy with something else, it drifts, a trial failed): it is printed all
 the same, with the reason. 2, 3 and 6: as those of load."
 )]
 pub struct BenchRunArgs {
-    /// Experiment (see `sealion bench list`), `all`, or a .toml file
+    /// Experiments (see `sealion bench list`) with commas, `all`, or a .toml file
     #[arg(value_name = "EXPERIMENT")]
     pub experiment: String,
     /// Start servers for the experiment on this machine
@@ -118,23 +119,38 @@ fn rig(
     let namespace =
         crate::verbs::lab::namespace_by(false, || lab::namespace::enter_new_with_account(home.path()))?;
     let tables = Plan { threads: 4, ..plan(&args.trial.tables) };
-    Ok((Rig::lab(LabPlan { tables, tls, namespace }, home), None))
+    Ok((Rig::lab(LabPlan { tables, tls, namespace, is_quick: args.quick }, home), None))
 }
 
-/// The one that was named, or all.
-fn named(name: &str) -> Result<Vec<&'static Experiment>, OpsError> {
-    if name == ALL {
+/// Those that were named, in their order, or all.
+fn named(names: &str) -> Result<Vec<&'static Experiment>, OpsError> {
+    if names == ALL {
         return Ok(EXPERIMENTS.iter().collect());
     }
-    let found = bench_ops::experiments::experiment(name).ok_or_else(|| {
+    let mut found: Vec<&Experiment> = Vec::new();
+    for name in names.split(',') {
+        let one = one_named(name)?;
+        if found.iter().any(|other| other.name == one.name) {
+            return Err(OpsError::usage(
+                format!("the experiment \"{name}\" is named twice"),
+                "each is run once",
+                "leave one out; more trials: --blocks N",
+            ));
+        }
+        found.push(one);
+    }
+    Ok(found)
+}
+
+fn one_named(name: &str) -> Result<&'static Experiment, OpsError> {
+    bench_ops::experiments::experiment(name).ok_or_else(|| {
         let names: Vec<&str> = EXPERIMENTS.iter().map(|one| one.name).collect();
         OpsError::usage(
             format!("unknown experiment \"{name}\""),
             format!("known are {ALL}, {}; the name of your own file must end with .toml", names.join(", ")),
             "sealion bench list",
         )
-    })?;
-    Ok(vec![found])
+    })
 }
 
 pub fn run(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
@@ -182,7 +198,7 @@ pub fn run(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
     }
     if global.format == Format::Json {
         show::out(&match reports.as_slice() {
-            [report] if args.experiment != ALL => json(report)?,
+            [report] if experiments.len() == 1 && args.experiment != ALL => json(report)?,
             all => json(&all)?,
         });
     }
@@ -247,4 +263,20 @@ pub(super) fn measure(
         eprintln!();
     }
     Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn several_experiments_are_named_with_commas() {
+        let names = |text: &str| named(text).map(|all| all.iter().map(|one| one.name).collect::<Vec<_>>());
+        assert_eq!(names("sst,sst-tools").expect("two"), ["sst", "sst-tools"]);
+        assert!(names("all").expect("all").contains(&"sst-wan-no-aes"));
+        for (text, word) in [("sst,", "unknown experiment \"\""), ("aa,tls,aa", "\"aa\" is named twice")] {
+            let said = names(text).expect_err(text).to_string();
+            assert!(said.contains(word), "{said}");
+        }
+    }
 }

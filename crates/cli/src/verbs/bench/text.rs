@@ -41,10 +41,15 @@ pub(super) fn run_text(report: &RunReport) -> String {
     let figure = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
     // A statement that reads a table has no price of its own.
     let reads_much = [bench_ops::STREAM, bench_ops::DUMP].contains(&report.workload.as_str());
-    let rows = report
+    let has_published = report.published.as_ref().is_some_and(|table| !table.rows.is_empty());
+    if report.workload == bench_ops::COPY {
+        let _ = writeln!(out, "{}", copies(report));
+    }
+    let rows: Vec<Vec<String>> = report
         .levels
         .iter()
         .flat_map(|level| level.arms.iter().map(move |arm| (level, arm)))
+        .filter(|_| report.workload != bench_ops::COPY)
         .map(|(level, arm)| {
             let mut row = vec![
                 level.connections.to_string(),
@@ -54,7 +59,7 @@ pub(super) fn run_text(report: &RunReport) -> String {
                 figure(if reads_much { arm.client_cpu_s_per_gb } else { arm.client_cpu_us_per_query }),
                 figure(if reads_much { arm.server_cpu_s_per_gb } else { arm.server_cpu_us_per_query }),
             ];
-            if report.published.is_some() {
+            if has_published {
                 row.push(published(&arm.name, level.connections));
             }
             row
@@ -64,10 +69,12 @@ pub(super) fn run_text(report: &RunReport) -> String {
     let [client, server] =
         if reads_much { ["client s/GB", "server s/GB"] } else { ["client us", "server us"] };
     let mut header = vec!["conns", "arm", unit.as_str(), "p95 ms (sd)", client, server];
-    if report.published.is_some() {
+    if has_published {
         header.push("published");
     }
-    let _ = writeln!(out, "{}\n", show::table(&header, rows));
+    if !rows.is_empty() {
+        let _ = writeln!(out, "{}\n", show::table(&header, rows));
+    }
     for level in &report.levels {
         for comparison in &level.comparisons {
             let plural = |count: usize| if count == 1 { "" } else { "s" };
@@ -94,6 +101,9 @@ pub(super) fn run_text(report: &RunReport) -> String {
     if let Some(table) = &report.published {
         let text = format!("{}. Measured on another machine, so not compared", table.source);
         let _ = writeln!(out, "\n{}", show::wrapped("published: ", &text));
+        for finding in &table.findings {
+            let _ = writeln!(out, "{}", show::wrapped("published: ", finding));
+        }
     }
     for (mark, texts) in [
         ("links: ", &report.links),
@@ -106,6 +116,48 @@ pub(super) fn run_text(report: &RunReport) -> String {
         }
     }
     out.trim_end().to_owned()
+}
+
+/// Of copies of a donor's data: their rates, what they cost, and what the donor did meanwhile.
+fn copies(report: &RunReport) -> String {
+    let arms = || report.levels.iter().flat_map(|level| &level.arms);
+    let whole = |value: f64| format!("{value:.0}");
+    let told = |value: Option<f64>, show: &dyn Fn(f64) -> String| value.map_or("-".into(), show);
+    let rows = arms().map(|arm| {
+        let copy = arm.copy.as_ref();
+        vec![
+            arm.name.clone(),
+            if arm.trials.is_empty() { "-".into() } else { with_deviation(arm.mean, arm.deviation) },
+            told(copy.map(|copy| copy.bytes_per_s / 1e6), &whole),
+            told(copy.and_then(|copy| copy.cpu_s_per_gb), &|cpu_s| format!("{cpu_s:.2}")),
+            told(copy.and_then(|copy| copy.donor_rows_per_s), &whole),
+            told(copy.and_then(|copy| copy.donor_row_ms_max), &whole),
+        ]
+    });
+    let header = ["arm", "copies/s (sd)", "MB/s", "CPU s/GB", "rows/s", "row ms"];
+    let mut out = show::table(&header, rows.collect());
+    let copies: Vec<_> = arms().filter_map(|arm| arm.copy.as_ref()).collect();
+    if let Some(copy) = copies.first() {
+        out += &format!(
+            "\n\n{}",
+            show::wrapped(
+                "",
+                &format!(
+                    "{:.0} MB a copy, each compared with its source. CPU: all programs at both ends. rows/s: that a client \
+                     inserted into the donor meanwhile, of {:.0} offered (without a copy: {:.0}); row ms: the longest that one took",
+                    copy.bytes as f64 / 1e6,
+                    copy.donor_rows_offered_per_s,
+                    copy.donor_rows_alone_per_s,
+                ),
+            )
+        );
+    }
+    if copies.iter().any(|copy| !copy.is_of_running_donor) {
+        let text = "- in rows/s: the program copies files that nobody writes to; as a state transfer, this way would block the \
+                    donor's writes for as long";
+        out += &format!("\n{}", show::wrapped("", text));
+    }
+    out + "\n"
 }
 
 fn with_deviation(mean: f64, deviation: Option<f64>) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ::share::audit::{self, Followed};
+use ::share::audit::{self, Doubt, Followed};
 use ::share::client::Failure;
 use ::share::grant::{GrantId, Policy, ProxyUrl};
 use ::share::keys::{Identity, Role};
@@ -29,7 +29,8 @@ Examples:
   sealion share audit --keys ~/share-owner
   sealion share audit --keys ~/share-owner --grant 0123abcd --format json
 
-Exit codes: 0 all logs are whole, 1 one is not, 3 one cannot be read."
+Exit codes: 0 all logs are whole, 1 one is not, or a proxy holds what was
+revoked, 3 one cannot be read, or not be checked with these keys."
 )]
 pub struct ShareAuditArgs {
     /// Directory of the owner's keys
@@ -51,7 +52,7 @@ pub fn audit(global: &Global, args: &ShareAuditArgs) -> Result<u8, OpsError> {
     for policy in &grants {
         for proxy in &policy.proxies {
             proxies
-                .entry(proxy.url.to_string())
+                .entry(String::from(proxy.url.clone()))
                 .or_insert_with(|| (proxy.url.clone(), vec![]))
                 .1
                 .push(policy);
@@ -66,9 +67,11 @@ pub fn audit(global: &Global, args: &ShareAuditArgs) -> Result<u8, OpsError> {
         sealion_version: env!("CARGO_PKG_VERSION").into(),
         proxies: Vec::new(),
     };
-    for (text, (url, held)) in proxies {
+    for (url, held) in proxies.into_values() {
         if as_table {
-            show::out(&text);
+            // Two that were set up one after the other at one address are told apart by their certificates.
+            let hash: String = url.certificate.hex().chars().take(8).collect();
+            show::out(&format!("{url}#{hash}"));
         }
         let mut entries = Vec::new();
         let mut tell = |line: &LogLine| {
@@ -81,14 +84,22 @@ pub fn audit(global: &Global, args: &ShareAuditArgs) -> Result<u8, OpsError> {
                 entries.push(row(line));
             }
         };
+        let before: Vec<_> = held.iter().map(|policy| client::state(&url, policy.id, &keys)).collect();
         let followed = audit::follow(&args.keys, &url, &keys, &mut tell).map_err(ops)?;
-        let mut log = ShareLogRow { url: text, verdict: "unknown".into(), entries, ..ShareLogRow::default() };
+        let mut log = ShareLogRow {
+            url: String::from(url.clone()),
+            verdict: "unknown".into(),
+            entries,
+            ..ShareLogRow::default()
+        };
         match followed {
             Err(failure) => log.why.push(failure.to_string()),
             Ok(mut seen) => {
                 let mut silent = Vec::new();
-                for policy in held {
-                    silent.extend(compare(&mut seen, args, &url, policy, &keys)?);
+                for (policy, before) in held.iter().zip(before) {
+                    let told = compare(&mut seen, args, &url, policy, before, &keys)?;
+                    silent.extend(told.silent);
+                    log.holds.extend(told.holds);
                 }
                 // With a log alone it is not known whether what is counted agrees with it.
                 log.verdict = match (seen.faults.is_empty(), silent.is_empty()) {
@@ -103,6 +114,9 @@ pub fn audit(global: &Global, args: &ShareAuditArgs) -> Result<u8, OpsError> {
         }
         if as_table {
             show::out(&show::wrapped("  ", &verdict_words(&log)));
+            for holds in &log.holds {
+                show::out(&show::wrapped("  ", &format!("{holds}; revoke it again")));
+            }
         }
         report.proxies.push(log);
     }
@@ -112,30 +126,55 @@ pub fn audit(global: &Global, args: &ShareAuditArgs) -> Result<u8, OpsError> {
         show::out("nothing was granted with these keys, so there is no log");
     }
     let has = |verdict: &str| report.proxies.iter().any(|log| log.verdict == verdict);
-    Ok(if has("changed") { 1 } else { u8::from(has("unknown")) * 3 })
+    let is_held = report.proxies.iter().any(|log| !log.holds.is_empty());
+    Ok(if has("changed") || is_held { 1 } else { u8::from(has("unknown")) * 3 })
 }
 
-/// What the proxy counts and holds, against its own log and the owner's notes; why not, if it does not say. One that has no
-/// such grant has counted nothing of it.
+/// Of one grant.
+#[derive(Default)]
+struct Compared {
+    /// Why it does not say.
+    silent: Option<String>,
+    /// What it holds, and should not.
+    holds: Option<String>,
+}
+
+/// What the proxy counts and holds, against its own log and the owner's notes. One that has no such grant has counted nothing of it.
 fn compare(
     seen: &mut Followed,
     args: &ShareAuditArgs,
     url: &ProxyUrl,
     policy: &Policy,
+    before: Result<StateAnswer, Failure>,
     keys: &Identity,
-) -> Result<Option<String>, OpsError> {
-    match client::state(url, policy.id, keys) {
-        Ok(state) => {
-            seen.count(policy.id, &state);
-            let revoked = audit::revoked_unix_s(&args.keys, &policy.id).map_err(ops)?;
-            seen.faults.extend(audit::forgotten(revoked, policy, &state));
+) -> Result<Compared, OpsError> {
+    let none = StateAnswer { opens: 0, is_revoked: false, was_never_held: true };
+    let known = |answer| match answer {
+        Err(Failure::Refused(refusal)) if refusal.reason == Reason::NoSuchGrant => Ok((none.clone(), false)),
+        answer => answer.map(|state| (state, true)),
+    };
+    let (before, (state, is_there)) = match (known(before), known(client::state(url, policy.id, keys))) {
+        (Ok((before, _)), Ok(after)) => (before, after),
+        (Err(failure), _) | (_, Err(failure)) => {
+            let silent = Some(format!("of grant {} it says nothing: {failure}", policy.id.hex()));
+            return Ok(Compared { silent, holds: None });
         }
-        Err(Failure::Refused(refusal)) if refusal.reason == Reason::NoSuchGrant => {
-            seen.count(policy.id, &StateAnswer { opens: 0, is_revoked: false });
+    };
+    seen.count(policy.id, before.opens, state.opens);
+    let said = audit::forgotten(&args.keys, url, policy, is_there.then_some(&state)).map_err(ops)?;
+    if state.was_never_held {
+        let mut told = Compared::default();
+        match said {
+            Some(Doubt::Contradicted(why)) => seen.faults.push(why),
+            Some(Doubt::NotKnown(why)) => told.silent = Some(why),
+            None => {}
         }
-        Err(failure) => return Ok(Some(format!("of grant {} it says nothing: {failure}", policy.id.hex()))),
+        return Ok(told);
     }
-    Ok(None)
+    // A revocation that came while the log was read has no line in what was read.
+    let has_taken = owner::has_taken(&args.keys, &policy.id, url).map_err(ops)?;
+    seen.has_lines_of(policy.id, has_taken == Some(true), &before);
+    Ok(Compared { silent: None, holds: said.map(|doubt| doubt.why().to_owned()) })
 }
 
 fn words(line: &LogLine) -> String {

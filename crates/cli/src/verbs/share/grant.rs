@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ::share::client::Failure;
 use ::share::grant::{ProxyUrl, Terms};
 use ::share::keys::{Identity, PublicIdentity, Role};
 use ::share::{owner, shown_time, until};
@@ -80,7 +81,10 @@ pub fn grant(args: &ShareGrantArgs) -> Result<u8, OpsError> {
     for (url, answer) in &answers {
         let what = match answer {
             Ok(()) => "holds its share".to_owned(),
-            Err(failure) => format!("{failure}; its share is lost"),
+            Err(failure @ Failure::Refused(_)) => format!("{failure}; its share is lost"),
+            Err(failure) => {
+                format!("{failure}; whether it holds its share is not known (share list asks again)")
+            }
         };
         show::out(&line(url, &what));
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ::share::keys::{Identity, Role};
+use ::share::keys::{Identity, PublicIdentity, Role};
 use clap::Args;
 use site::OpsError;
 
@@ -29,9 +29,33 @@ pub struct ShareIdentityArgs {
     pub dir: PathBuf,
 }
 
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  sealion share fingerprint auditor.json
+  sealion share fingerprint owner.json")]
+pub struct ShareFingerprintArgs {
+    /// A public.json that somebody has sent
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+pub fn fingerprint(args: &ShareFingerprintArgs) -> Result<u8, OpsError> {
+    let reader = PublicIdentity::read(&args.file, Role::Reader);
+    let (role, public) = match reader {
+        Ok(public) => ("reader", public),
+        Err(_) => ("owner", PublicIdentity::read(&args.file, Role::Owner).map_err(ops)?),
+    };
+    show::out(&format!("{role}: {}", public.fingerprint()));
+    Ok(0)
+}
+
 pub fn init(args: &ShareInitArgs) -> Result<u8, OpsError> {
-    let owner = Identity::make(&args.dir, Role::Owner).map_err(ops)?;
-    print("owner", &args.dir, &owner);
+    let owner = if Identity::is_half(&args.dir) {
+        Identity::read_or_make(&args.dir, Role::Owner)
+    } else {
+        Identity::make(&args.dir, Role::Owner)
+    };
+    print("owner", &args.dir, &owner.map_err(ops)?);
     show::out(
         "give public.json to readers and to those who run proxies; keep a copy of the directory in a safe place",
     );
@@ -39,13 +63,8 @@ pub fn init(args: &ShareInitArgs) -> Result<u8, OpsError> {
 }
 
 pub fn identity(args: &ShareIdentityArgs) -> Result<u8, OpsError> {
-    let is_there = args.dir.join("secret.json").exists();
-    let reader = if is_there {
-        Identity::read(&args.dir, Role::Reader)
-    } else {
-        Identity::make(&args.dir, Role::Reader)
-    };
-    print("reader", &args.dir, &reader.map_err(ops)?);
+    let reader = Identity::read_or_make(&args.dir, Role::Reader).map_err(ops)?;
+    print("reader", &args.dir, &reader);
     show::out("give public.json to the owner, and read the fingerprint to each other over the telephone");
     Ok(0)
 }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use ::share::audit;
+use ::share::audit::{self, Doubt};
 use ::share::client::Failure;
 use ::share::keys::{Identity, Role};
-use ::share::proxy::protocol::StateAnswer;
+use ::share::proxy::protocol::{Reason, StateAnswer};
 use ::share::{owner, shown_time};
 use clap::Args;
 use report::shape::{SHARE_LIST_SCHEMA_ID, ShareGrantRow, ShareListReport, ShareProxyRow};
@@ -22,7 +22,8 @@ use crate::show;
   sealion share list --keys ~/share-owner
   sealion share list --keys /root/share --format json
 
-Exit codes: 0 all proxies say what can be, 1 one holds a grant that was revoked, 3 one does not say."
+Exit codes: 0 all proxies say what can be, 1 one holds a grant that was revoked, or has
+forgotten one, 3 one does not say, or what it says cannot be checked with these keys."
 )]
 pub struct ShareListArgs {
     /// Directory of the owner's keys
@@ -57,17 +58,21 @@ pub fn list(global: &Global, args: &ShareListArgs) -> Result<u8, OpsError> {
         }
         let mut proxies = Vec::new();
         for (url, answer) in owner::states(&policy, &keys) {
-            let forgotten =
-                answer.as_ref().ok().and_then(|state| audit::forgotten(revoked_unix_s, &policy, state));
-            forgets |= forgotten.is_some();
-            is_silent |= matches!(answer, Err(Failure::Unreachable(_) | Failure::Misbehaved(_)));
+            let state = match &answer {
+                Ok(state) => Some(Some(state)),
+                Err(failure) => is_no_such_grant(failure).then_some(None),
+            };
+            let doubt = state.map(|state| audit::forgotten(&args.keys, &url, &policy, state));
+            let doubt = doubt.transpose().map_err(ops)?.flatten();
+            forgets |= matches!(doubt, Some(Doubt::Contradicted(_)));
+            is_silent |= state.is_none() || matches!(doubt, Some(Doubt::NotKnown(_)));
             if as_table {
                 show::out(&format!("  {}", line(&url, &state_words(&answer))));
-                if let Some(why) = &forgotten {
-                    show::out(&show::wrapped("    ", &format!("{why}; revoke it again")));
+                if let Some(doubt) = &doubt {
+                    show::out(&show::wrapped("    ", &format!("{}; revoke it again", doubt.why())));
                 }
             }
-            proxies.push(row(url.to_string(), answer, forgotten));
+            proxies.push(row(String::from(url), answer, doubt.as_ref().map(Doubt::why)));
         }
         report.grants.push(ShareGrantRow {
             id: policy.id.hex(),
@@ -88,12 +93,21 @@ pub fn list(global: &Global, args: &ShareListArgs) -> Result<u8, OpsError> {
     Ok(if forgets { 1 } else { u8::from(is_silent) * 3 })
 }
 
-fn row(url: String, answer: Result<StateAnswer, Failure>, forgotten: Option<String>) -> ShareProxyRow {
+fn row(url: String, answer: Result<StateAnswer, Failure>, doubt: Option<&str>) -> ShareProxyRow {
     let (state, opens, why) = match answer {
-        Ok(state) => (if state.is_revoked { "revoked" } else { "held" }, Some(state.opens), forgotten),
-        Err(failure) => (failure_word(&failure), None, Some(failure.to_string())),
+        Ok(state) => {
+            (if state.is_revoked { "revoked" } else { "held" }, Some(state.opens), doubt.map(String::from))
+        }
+        Err(failure) => {
+            let why = doubt.map_or_else(|| failure.to_string(), |why| format!("{failure}: {why}"));
+            (failure_word(&failure), None, Some(why))
+        }
     };
     ShareProxyRow { url, state: state.into(), opens, why }
+}
+
+fn is_no_such_grant(failure: &Failure) -> bool {
+    matches!(failure, Failure::Refused(refusal) if refusal.reason == Reason::NoSuchGrant)
 }
 
 fn failure_word(failure: &Failure) -> &'static str {

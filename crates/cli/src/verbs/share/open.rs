@@ -24,7 +24,7 @@ pub struct ShareOpenArgs {
     /// The owner's public.json; an archive of anybody else is refused
     #[arg(long, value_name = "FILE")]
     pub owner: PathBuf,
-    /// File for the rows, which is not there yet (mode 0600)
+    /// File for what is in it, which is not there yet (mode 0600)
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// Grant, or the beginning of its id; default: the newest for these keys
@@ -39,6 +39,7 @@ pub fn open(args: &ShareOpenArgs) -> Result<u8, OpsError> {
         archive: &args.archive,
         out: &args.out,
         reader: &reader,
+        keys: &args.keys,
         owner: &owner,
         grant: args.grant.as_deref(),
     };

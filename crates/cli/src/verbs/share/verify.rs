@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ::share::header::{Header, Slot};
+use ::share::header::{BYTES, Header, Slot};
 use ::share::keys::{Identity, PublicIdentity, Role};
 use ::share::{archive, shown_time};
 use clap::Args;
@@ -37,11 +37,7 @@ pub fn verify(args: &ShareVerifyArgs) -> Result<u8, OpsError> {
         (Some(keys), _) => {
             let owner = Identity::read(keys, Role::Owner).map_err(ops)?;
             let (header, plain_bytes) = archive::verify(&args.archive, &owner).map_err(ops)?;
-            (
-                header,
-                owner.public,
-                format!("whole: {plain_bytes} bytes of rows, every chunk of them looked at"),
-            )
+            (header, owner.public, format!("whole: {plain_bytes} bytes, every chunk of them looked at"))
         }
         (None, Some(path)) => {
             let owner = PublicIdentity::read(path, Role::Owner).map_err(ops)?;
@@ -67,12 +63,15 @@ pub fn verify(args: &ShareVerifyArgs) -> Result<u8, OpsError> {
     for slot in &header.slots {
         show::out(&format!("slot:   {}", slot_words(slot, &header, &owner)));
     }
-    show::out(&format!("rows:   {rows}"));
+    show::out(&format!("{}{rows}", if header.core.content == BYTES { "bytes:  " } else { "rows:   " }));
     Ok(0)
 }
 
 fn slot_words(slot: &Slot, header: &Header, owner: &PublicIdentity) -> String {
     match slot {
+        Slot::Unknown(value) if value["kind"] == "umbral" => {
+            "a scope, whose readers open it with sealion-share".into()
+        }
         Slot::Owner(_) => "the owner".into(),
         Slot::Hpke(_) => "a reader, for good".into(),
         Slot::HpkeShare(signed) => match signed.by(owner) {

@@ -155,7 +155,7 @@ fn created(args: &ArchiveCreateArgs) -> Result<u8, OpsError> {
         },
     };
     let progress = Arc::new(Progress::default());
-    let from = source(args.from.as_deref(), args.from_command.as_deref(), &progress)?;
+    let from = source(args.from.as_deref(), args.from_command.as_deref(), &progress, true)?;
     let watch = Watch::start(&progress, interrupt::flag()?, "reading");
     let done = match from {
         From::Directory(root) => create(&root, &args.file, &options, &progress),
@@ -181,22 +181,24 @@ fn created(args: &ArchiveCreateArgs) -> Result<u8, OpsError> {
     Ok(0)
 }
 
-/// A directory, standard input, or a program.
+/// A directory, standard input, or a program. `waits`: whoever reads has nobody else to listen to.
 pub fn source(
     from: Option<&std::path::Path>,
     command: Option<&str>,
     progress: &Arc<Progress>,
+    waits: bool,
 ) -> Result<From, OpsError> {
     match (from, command) {
-        (_, Some(command)) => of_command(command, progress),
+        (_, Some(command)) => of_command(command, progress, waits),
         (Some(path), None) if path.as_os_str() != "-" => {
             ::stream::can_be_sent(path).map_err(ops)?;
             Ok(From::Directory(path.to_owned()))
         }
-        (_, None) => Ok(From::Bytes {
-            read: Box::new(Input::open(None, "stream", progress)?),
-            ended_well: Box::new(|| Ok(())),
-        }),
+        (_, None) => {
+            let input = Input::open(None, "stream", progress)?;
+            let input = if waits { input } else { input.told_of_pauses() };
+            Ok(From::Bytes { read: Box::new(input), ended_well: Box::new(|| Ok(())) })
+        }
     }
 }
 
@@ -232,7 +234,7 @@ fn extracted(args: &ArchiveExtractArgs) -> Result<u8, OpsError> {
 fn said(what: &str, done: &Contents, progress: &Progress) -> String {
     let seconds = progress.copying().unwrap_or_default().as_secs_f64().max(0.001);
     format!(
-        "{what}: {}, {} from an archive of {} in {seconds:.1} s; every byte was authenticated",
+        "{what}: {}, {} from an archive of {} in {seconds:.1} s\nevery byte was authenticated",
         match done.content {
             Content::Tree => model::text::counted(done.summary.files, "file", "files"),
             Content::Bytes => "what a program wrote".into(),
@@ -260,7 +262,7 @@ fn checked(args: &ArchiveCheckArgs) -> Result<u8, OpsError> {
         })
         .collect();
     if !rows.is_empty() {
-        show::out(&show::table_of_ids(&["file", "bytes"], rows));
+        show::out(&show::table(&["file", "bytes"], rows));
     }
     show::out(&said("whole", &done, &progress));
     Ok(0)

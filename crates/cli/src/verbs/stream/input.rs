@@ -15,6 +15,8 @@ use site::OpsError;
 pub struct Input {
     file: File,
     progress: Arc<Progress>,
+    /// Whether whoever reads waits for what comes; otherwise he is told that there is nothing yet.
+    waits: bool,
 }
 
 const POLL_MS: u16 = 100;
@@ -48,7 +50,12 @@ impl Input {
             let owned: io::Result<OwnedFd> = stdin.as_fd().try_clone_to_owned();
             owned.map_err(|error| OpsError::internal("standard input cannot be used", error))?.into()
         };
-        Ok(Self { file, progress: Arc::clone(progress) })
+        ::stream::widen(&file);
+        Ok(Self { file, progress: Arc::clone(progress), waits: true })
+    }
+
+    pub fn told_of_pauses(self) -> Self {
+        Self { waits: false, ..self }
     }
 }
 
@@ -60,6 +67,7 @@ impl Read for Input {
             }
             let mut fds = [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)];
             match poll(&mut fds, PollTimeout::from(POLL_MS)) {
+                Ok(0) if !self.waits => return Err(io::ErrorKind::WouldBlock.into()),
                 Ok(0) | Err(nix::errno::Errno::EINTR) => {}
                 Ok(_) => return self.file.read(room),
                 Err(errno) => return Err(errno.into()),
@@ -69,7 +77,7 @@ impl Read for Input {
 }
 
 /// What a program writes. Its end counts only if it ends with 0.
-pub fn of_command(text: &str, progress: &Arc<Progress>) -> Result<From, OpsError> {
+pub fn of_command(text: &str, progress: &Arc<Progress>, waits: bool) -> Result<From, OpsError> {
     let cannot = |why: String| {
         OpsError::cannot_look(format!("cannot run `{text}`"), why, "check the command: it runs by /bin/sh -c")
     };
@@ -82,9 +90,10 @@ pub fn of_command(text: &str, progress: &Arc<Progress>) -> Result<From, OpsError
     let mut child = Child(child);
     let out = child.0.stdout.take().ok_or_else(|| cannot("it has no standard output".into()))?;
     let file = File::from(OwnedFd::from(out));
+    ::stream::widen(&file);
     let what = format!("what `{text}` writes");
     Ok(From::Bytes {
-        read: Box::new(Input { file, progress: Arc::clone(progress) }),
+        read: Box::new(Input { file, progress: Arc::clone(progress), waits }),
         ended_well: Box::new(move || {
             let failed = |why: String| StreamError::Source {
                 what: what.clone(),

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::stream::archive::{CreateOptions, Packing};
-use ::stream::{Code, Command, Identity, Into, Progress, ReceiveOptions, Receiver};
+use ::stream::{Code, Command, Identity, Into, Layers, Progress, ReceiveOptions, Receiver};
 use clap::Args;
 use net::ExposeSecret;
 use site::{OpsError, SecretString};
 
 use super::archive::SealArgs;
 use super::input::stdout;
+use super::xbstream::{Cipher, decryption};
 use super::{CertificateArgs, Watch, ops, print};
 use crate::options::{Global, TABLE_OR_JSON, formats};
 use crate::{interrupt, show};
@@ -23,11 +24,13 @@ use crate::{interrupt, show};
     arg = formats(TABLE_OR_JSON),
     after_long_help = "Examples:
   sealion receive /var/lib/mysql-new --listen 0.0.0.0:4440
+  sealion receive /restore --decrypt AES256 --encrypt-key-file key --decompress
   sealion receive --into-command 'mbstream -x -C /restore' --listen 0.0.0.0:4440
   sealion receive --archive full.archive --recipient age1... --listen 0.0.0.0:4440
 
 One copy is received. Until all of it is on the disk, the file .sealion-incomplete lies in the directory; a copy of
-a directory that broke is gone on with by --resume. A tar or a backup stream of the sender is extracted into DIR.
+a directory that broke is gone on with by --resume. A tar or a backup stream of the sender is extracted into DIR,
+its files decrypted and decompressed on the way if that is asked for.
 Only exit code 0 says that all came: also where a program reads, which may have taken a break for the end."
 )]
 pub struct ReceiveArgs {
@@ -43,6 +46,15 @@ pub struct ReceiveArgs {
     /// Write what a program writes at the sender to standard output
     #[arg(long, conflicts_with_all = ["dir", "into_command"])]
     pub to_stdout: bool,
+    /// Decrypt files of a backup stream that end in .xbcrypt
+    #[arg(long, value_enum, value_name = "ALGORITHM", ignore_case = true, requires_all = ["encrypt_key_file", "dir"], hide_short_help = true)]
+    pub decrypt: Option<Cipher>,
+    /// File with the key, exactly its bytes (mode 0600)
+    #[arg(long, value_name = "FILE", requires = "decrypt", hide_short_help = true)]
+    pub encrypt_key_file: Option<PathBuf>,
+    /// Decompress files of a backup stream that end in .qp, .zst or .lz4
+    #[arg(long, requires = "dir", hide_short_help = true)]
+    pub decompress: bool,
     /// Keep the copy in this new encrypted FILE
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dir", "into_command", "to_stdout"])]
     pub archive: Option<PathBuf>,
@@ -127,7 +139,11 @@ fn into(args: &ReceiveArgs) -> Result<Into, OpsError> {
         ));
     }
     Ok(match (&args.dir, &args.archive, &args.into_command) {
-        (Some(dir), _, _) => Into::Directory(dir.clone()),
+        (Some(dir), _, _) => {
+            let decryption = decryption(args.decrypt, args.encrypt_key_file.as_deref())?;
+            let layers = Layers { decryption, decompresses: args.decompress };
+            Into::Directory { root: dir.clone(), layers }
+        }
         (None, Some(path), _) => {
             let options = CreateOptions { seal: args.seal.seal()?, aead: None, packing: Packing::Zstd };
             Into::Archive { path: path.clone(), options }

@@ -95,7 +95,7 @@ impl Suite {
     }
 }
 
-const CONNECTIONS: usize = 4;
+const CONNECTIONS_MAX: usize = 4;
 
 pub fn send(global: &Global, args: &SendArgs) -> Result<u8, OpsError> {
     // Before a code is typed for nothing.
@@ -123,10 +123,9 @@ pub fn send(global: &Global, args: &SendArgs) -> Result<u8, OpsError> {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let progress = Arc::new(Progress::default());
     let options = SendOptions {
-        from: source(args.dir.as_deref(), args.from_command.as_deref(), &progress)?,
+        from: source(args.dir.as_deref(), args.from_command.as_deref(), &progress, false)?,
         to: args.to.clone(),
-        // At most 4.
-        connections: args.connections.unwrap_or(u16::try_from(processors.min(CONNECTIONS)).unwrap_or(1)),
+        connections: args.connections.unwrap_or(u16::try_from(processors.min(CONNECTIONS_MAX)).unwrap_or(1)),
         cipher_suites: args.cipher.map(|suite| suite.name().to_owned()),
         compress: match args.compress {
             Compress::Auto => ::stream::Compress::Auto,
@@ -134,6 +133,7 @@ pub fn send(global: &Global, args: &SendArgs) -> Result<u8, OpsError> {
             Compress::None => ::stream::Compress::None,
         },
         bytes_per_s_max: args.rate_limit,
+        renew_bytes: ::stream::RENEW_BYTES,
     };
     let began = model::Clock::unix_ms(&model::SystemClock);
     let watch = Watch::start(&progress, interrupt::flag()?, "reading the directory");

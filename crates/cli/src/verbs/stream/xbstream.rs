@@ -1,6 +1,6 @@
 //! `sealion xbstream`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ pub struct XbstreamArgs {
     /// Read the stream from FILE; default: standard input
     #[arg(long, value_name = "FILE", conflicts_with = "create")]
     pub input: Option<PathBuf>,
-    /// With -x or -u: decrypt files that end in .xbcrypt
+    /// Decrypt files of a backup stream that end in .xbcrypt
     #[arg(long, value_enum, value_name = "ALGORITHM", ignore_case = true, requires = "encrypt_key_file")]
     pub decrypt: Option<Cipher>,
     /// File with the key, exactly its bytes (mode 0600)
@@ -89,15 +89,21 @@ impl Cipher {
     }
 }
 
+/// # Errors
+/// The key cannot be used.
+pub fn decryption(cipher: Option<Cipher>, key_file: Option<&Path>) -> Result<Option<Decryption>, OpsError> {
+    match (cipher, key_file) {
+        (Some(cipher), Some(file)) => Decryption::from_file(cipher.algorithm(), file).map(Some).map_err(ops),
+        _ => Ok(None),
+    }
+}
+
 pub fn xbstream(args: &XbstreamArgs) -> Result<u8, OpsError> {
     if args.mode.create {
         return write(&args.files);
     }
     // A key that does not fit is told before anything is waited for.
-    let decryption = match (args.decrypt, &args.encrypt_key_file) {
-        (Some(cipher), Some(file)) => Some(Decryption::from_file(cipher.algorithm(), file).map_err(ops)?),
-        _ => None,
-    };
+    let decryption = decryption(args.decrypt, args.encrypt_key_file.as_deref())?;
     if args.mode.unwrap {
         return unwrapped(&args.files, decryption.as_ref());
     }
@@ -112,7 +118,7 @@ pub fn xbstream(args: &XbstreamArgs) -> Result<u8, OpsError> {
         drop(watch);
         // What came before a failure is there all the same.
         if !rows.is_empty() {
-            show::out(&show::table_of_ids(&["file", "bytes"], rows));
+            show::out(&show::table(&["file", "bytes"], rows));
         }
         listed.map_err(ops)?;
         return Ok(0);

@@ -45,15 +45,17 @@ fn is_marked(node: &dyn WriteNode) -> Result<bool, StepError> {
 }
 
 /// Whether nobody but its own step brings this joiner up, or takes it out: it was begun to be started and is down, or runs by itself.
-pub fn is_left_to_its_step(world: &mut World<'_>, name: &NodeName) -> bool {
+/// `is_done`: that step came to its end once, and the node is a member.
+pub fn is_left_to_its_step(world: &mut World<'_>, name: &NodeName, is_done: bool) -> bool {
     // Where that cannot be told, it may be on its way in.
-    if !world.node(name).is_ok_and(|node| is_marked(node).unwrap_or(false)) {
+    let is_marked = world.node(name).is_ok_and(|node| is_marked(node).unwrap_or(false));
+    if is_done && !is_marked {
         return false;
     }
     let views = world.views();
     match views.iter().find(|(other, _)| other == name) {
         Some((_, Ok(view))) => {
-            Members::of(name, &views).is_some_and(|members| members.runs_alone(view).is_some())
+            is_marked && Members::of(name, &views).is_some_and(|members| members.runs_alone(view).is_some())
         }
         Some((_, Err(error))) => error.is_down(),
         None => false,
@@ -253,8 +255,11 @@ fn enter(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<(), Step
     host.make_dir(&state_dir, 0o700, None)
         .and_then(|()| host.write(&path, b"not Synced yet\n", Some(0o600), None))
         .map_err(fail)?;
-    let is_down = matches!(node.view(), Err(NodeError::Down { .. }));
-    watch_transfer(world, name, is_down)?;
+    let view = node.view();
+    if !view.as_ref().is_ok_and(NodeView::is_ready) {
+        kept_from_clients(world, step, name)?;
+    }
+    watch_transfer(world, name, matches!(view, Err(NodeError::Down { .. })))?;
     let members = members(world, name)?;
     let runs_alone = |view: &NodeView| members.runs_alone(view);
     let came = match world.node(name)?.view() {
@@ -269,9 +274,24 @@ fn enter(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<(), Step
         return Err(taken_out(world, step, name, &view, &why));
     }
     came.map_err(|StepError(why)| StepError(why.replace("did not come back", "did not become a member")))?;
+    let kept = round::kept(world.node(name)?)?;
+    proxies::put_back(world, name, &kept)?;
+    round::unmark(world, name)?;
     let node = world.node(name)?;
     alone::forget(node)?;
     node.write_host().remove(&path).map_err(fail)
+}
+
+/// Proxies that have it already send it nobody until it is Synced. Seen on MariaDB 10.11.19: its port is open some seconds before, greets as
+/// ever, and answers `SELECT 1`, which is all that many health checks and pools ask, but transactions with error 1047.
+fn kept_from_clients(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<(), StepError> {
+    let before = round::kept(world.node(name)?)?;
+    let kept = proxies::remember_of_joiner(world, name, before)?;
+    if kept.is_empty() {
+        return Ok(());
+    }
+    round::mark(world.node(name)?, &step.id.0, &kept)?;
+    proxies::drain(world, name, &kept)
 }
 
 /// Who has begun a cluster of its own serves and takes writes that no member has: it is stopped at once, and that it ran is noted first.
@@ -384,7 +404,11 @@ fn leave(world: &mut World<'_>, step: &Step, name: &NodeName) -> Result<(), Step
         Ok(view) if view.is_ready() => {
             // Clients may have come to it by a proxy since it joined.
             let before = round::kept(world.node(name)?)?;
-            let kept = proxies::remember(world, name, before)?;
+            let kept = if is_marked(world.node(name)?)? {
+                proxies::remember_of_joiner(world, name, before)?
+            } else {
+                proxies::remember(world, name, before)?
+            };
             round::mark(world.node(name)?, &step.id.0, &kept)?;
             if let Err(error) = proxies::drain(world, name, &kept) {
                 round::serves_on(world, name, step)?;
@@ -424,7 +448,7 @@ fn has_left(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     let kept = round::kept(world.node(name)?)?;
     let began = world.node(name)?.now_ms();
     while !kept.is_empty()
-        && !proxies::seen_up(world, name)?.is_empty()
+        && proxies::is_seen_up(world, name, &kept)?
         && world.node(name)?.now_ms() - began < world.limits.proxy_checks_ms
     {
         sleep(world, SETTLE_POLL_MS);

@@ -433,6 +433,7 @@ impl StepKind for Round {
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let round: RoundParams = params(step)?;
         let name = only_node(step)?;
+        stopped::keys_are_as_sealed(world, &name, round.gate.as_ref(), direction, stopped::NOT_RESTARTED)?;
         let gate = round.gate.as_ref().filter(|gate| gate.holds(direction));
         if stopped::is_to_be_started_first(world, &name, gate, &round.edit, direction)? {
             let start = |world: &mut World<'_>, way| started_again(world, &name, step, &round, way);
@@ -468,6 +469,7 @@ impl StepKind for Round {
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
         let round: RoundParams = params(step)?;
         let name = only_node(step)?;
+        stopped::keys_are_as_sealed(world, &name, round.gate.as_ref(), direction, stopped::KEYS_CHANGED)?;
         let view = wait::synced(world, &name)?;
         if let Some(why) = round.differs(&view, direction) {
             return Err(fail(format!("{name} came back, but {why}")));
@@ -662,7 +664,7 @@ fn sync_again(node: &mut dyn WriteNode) -> Result<(), StepError> {
     Ok(())
 }
 
-fn unmark(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+pub fn unmark(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     let node = world.node(name)?;
     if !ours(node)? {
         return Ok(());

@@ -113,6 +113,7 @@ impl StepKind for Restart {
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let wish: RestartParams = params(step)?;
         let name = only_node(step)?;
+        stopped::keys_are_as_sealed(world, &name, wish.gate.as_ref(), direction, stopped::NOT_RESTARTED)?;
         let gate = wish.gate.as_ref().filter(|gate| gate.holds(direction));
         if stopped::is_to_be_started_first(world, &name, gate, &wish.edit, direction)? {
             stopped::started_either_way(world, &name, &wish.edit, direction, &|world, _| {
@@ -152,6 +153,7 @@ impl StepKind for Restart {
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
         let wish: RestartParams = params(step)?;
         let name = only_node(step)?;
+        stopped::keys_are_as_sealed(world, &name, wish.gate.as_ref(), direction, stopped::KEYS_CHANGED)?;
         let view = world.node(&name)?.view().map_err(fail)?;
         if let Some(why) = wish.differs(&view, direction) {
             return Err(fail(format!("{name} was restarted and {why}")));

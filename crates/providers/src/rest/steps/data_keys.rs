@@ -33,6 +33,42 @@ pub struct DataKeysParams {
     pub removes: bool,
 }
 
+/// A set of keys: its copy in the escrow, and the directory in which it lies on a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placed {
+    pub entry: String,
+    pub dir: String,
+}
+
+impl Placed {
+    /// Keys that a server starts with, or goes on with alone, are those of the escrow to the byte: whatever is encrypted with others, somebody's
+    /// one file opens, and nothing else.
+    ///
+    /// # Errors
+    /// They are not, and `then` what was not done.
+    pub fn is_as_sealed(&self, world: &mut World<'_>, name: &NodeName, then: &str) -> Result<(), StepError> {
+        let set = opened(world, &self.entry)?;
+        let node = world.node(name)?;
+        let dir = keys::dir_named(node.spec(), &self.dir);
+        for file in [KEY_FILE, PASS_FILE] {
+            let how = match lies(node, &dir, &set, file)? {
+                Lies::Same => continue,
+                Lies::Absent => "is not there",
+                Lies::Other => "is another one than the escrow has",
+            };
+            return Err(fail(format!(
+                "{name} {then}\n  why:  {} {how} ({}.age), and what is encrypted with keys that the escrow does not have is lost with one file\n  \
+                 next: keep a copy of what lies there; sealion diagnose {name} says whether its data needs it; if not: sealion keys restore {name} \
+                 --entry {}, then sealion resume; otherwise sealion undo",
+                dir.join(file).display(),
+                self.entry,
+                self.entry
+            )));
+        }
+        Ok(())
+    }
+}
+
 fn first_dir() -> String {
     keys::DIR.into()
 }

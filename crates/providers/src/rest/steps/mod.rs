@@ -12,7 +12,7 @@ pub mod table_keys;
 use change::Direction;
 
 pub use binary_logs::BinaryLogsParams;
-pub use data_keys::DataKeysParams;
+pub use data_keys::{DataKeysParams, Placed};
 pub use escrow_keys::EscrowParams;
 pub use key_gate::KeyGateParams;
 pub use proof::ProofParams;

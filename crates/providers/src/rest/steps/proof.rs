@@ -7,6 +7,7 @@ use disk::Kind;
 use model::{Noun, Step};
 use serde::{Deserialize, Serialize};
 
+use super::data_keys::Placed;
 use crate::rest::looked;
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::World;
@@ -24,6 +25,9 @@ pub struct ProofParams {
     pub nouns: Vec<Noun>,
     /// Binary logs of before are there, and stay: they are told, and fail nothing.
     pub keeps_logs: bool,
+    /// What it is encrypted with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<Placed>,
 }
 
 impl StepKind for Proof {
@@ -70,6 +74,14 @@ impl StepKind for Proof {
             told.extend(looked::never(&seen));
             told.extend(looked::not_known(&seen));
             if odd.is_empty() {
+                // Encrypted with keys that only this server has is not what was wished.
+                if let Some(placed) = &wish.keys {
+                    placed.is_as_sealed(
+                        world,
+                        &name,
+                        "is encrypted with keys that are not in the escrow, or will be behind its next start",
+                    )?;
+                }
                 let what = format!("{name}: no page of {} is plain", in_words(&wish.nouns));
                 world.notes.extend(told);
                 return Ok(what);

@@ -173,7 +173,16 @@ pub(super) fn rebuild(world: &mut World<'_>, name: &NodeName, rebuild: &Rebuild)
     let mut tries = 0;
     loop {
         let said = world.node(name)?.rebuild(rebuild);
-        let said = said.map_err(|error| fail(format!("{}: {error}", rebuild.statement())))?;
+        let said = said.map_err(|error| {
+            fail(format!(
+                "{name}: {} was not written anew\n  why:  {}: {}\n  next: CHECK TABLE {} says whether a page of it is damaged; restore or drop it, then \
+                 sealion resume, or sealion undo",
+                rebuild.table(),
+                rebuild.statement(),
+                error.reason(),
+                rebuild.table()
+            ))
+        })?;
         let Rebuilt::Held { by } = said else { return Ok(()) };
         tries += 1;
         let by = if by.is_empty() {

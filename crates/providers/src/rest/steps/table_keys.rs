@@ -22,6 +22,8 @@ pub const TABLE_KEYS: TableKeys = TableKeys;
 /// Small tables are done many at a time: each part is a record of the journal.
 const PART_MS: u64 = 3_000;
 const NAMED_MAX: usize = 3;
+/// In the name of a file, behind that of its table (MariaDB 11.7 and newer).
+const VECTOR_INDEX: &str = "#i#";
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TableKeysParams {
@@ -183,6 +185,13 @@ impl StepKind for TableKeys {
             let files = world.node(&name)?.files_at_rest().map_err(fail)?;
             let orphans = of_no_table(&files, &now);
             if let Some(first) = orphans.first() {
+                // Moving it away would break a table that is there.
+                if first.contains(VECTOR_INDEX) {
+                    return Err(fail(format!(
+                        "{name}: {first} is a vector index, which is not written anew with its table\n  why:  it is a hidden table with the key of before\n  \
+                         next: sealion undo; then drop that index, rotate, and make it again"
+                    )));
+                }
                 return Err(fail(format!(
                     "{name}: {} of no table that the server lists, and encrypted: {first}\n  why:  nothing writes such a file anew, and it needs keys that \
                      are to go; a table that cannot be opened is not listed (sealion diagnose {name} says whether keys are why)\n  next: move {} away from \

@@ -48,7 +48,7 @@ impl Layer for Qpress {
                     quicklz::decompress(packet, table, plain)
                         .map_err(|error| format!("a block of qpress cannot be decompressed: {error}"))?;
                     *offset = offset.saturating_add(plain.len() as u64);
-                    next(plain)?;
+                    next.take(plain)?;
                     Ok(Step::Took(bytes))
                 }
                 Part::End { bytes } => {

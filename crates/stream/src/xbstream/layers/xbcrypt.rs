@@ -33,15 +33,25 @@ impl Layer for Xbcrypt {
             let end = begin + head.body_bytes;
             let Some(body) = bytes.get(begin..end) else { return Ok(Step::Needs(end)) };
             check_encrypted(&head, body).map_err(|error| error.to_string())?;
-            if decrypted.len() < body.len() + BLOCK_BYTES {
-                decrypted.resize(body.len() + BLOCK_BYTES, 0);
+            let wanted = body.len() + BLOCK_BYTES;
+            let room = next.room(wanted);
+            let is_room = room.len() >= wanted;
+            if !is_room && decrypted.len() < wanted {
+                decrypted.resize(wanted, 0);
             }
+            let into = if is_room { room } else { decrypted.as_mut_slice() };
             let key = decryption.key.expose_secret();
             let count = Crypter::new(decryption.algorithm.cipher(), Mode::Decrypt, key, Some(&head.iv))
-                .and_then(|mut crypter| crypter.update(body, decrypted))
+                .and_then(|mut crypter| crypter.update(body, into))
                 .map_err(|error| format!("OpenSSL cannot decrypt it: {error}"))?;
-            let whole = decrypted.get(..count).unwrap_or_default();
-            next(plain(&head, whole).map_err(|error| error.to_string())?)?;
+            let whole = into.get(..count).unwrap_or_default();
+            // A hash lies behind it.
+            let length = plain(&head, whole).map_err(|error| error.to_string())?.len();
+            if is_room {
+                next.made(length)?;
+            } else {
+                next.take(decrypted.get(..length).unwrap_or_default())?;
+            }
             Ok(Step::Took(end))
         })
     }

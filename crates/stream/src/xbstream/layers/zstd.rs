@@ -16,13 +16,14 @@ pub struct Zstd {
     is_set_up: bool,
     out: Vec<u8>,
     is_between: bool,
+    has_begun: bool,
 }
 
 impl Zstd {
     pub fn new() -> Self {
         let mut context = DCtx::create();
         let is_set_up = context.set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX)).is_ok();
-        Self { context, is_set_up, out: vec![0; DCtx::out_size()], is_between: true }
+        Self { context, is_set_up, out: vec![0; DCtx::out_size()], is_between: true, has_begun: false }
     }
 }
 
@@ -31,9 +32,14 @@ impl Layer for Zstd {
         if !self.is_set_up {
             return Err("the library of Zstandard takes no limit".into());
         }
+        self.has_begun |= !bytes.is_empty();
         let mut input = InBuffer::around(bytes);
         loop {
-            let mut output = OutBuffer::around(self.out.as_mut_slice());
+            let room = next.room(1);
+            let is_room = !room.is_empty();
+            let into = if is_room { room } else { self.out.as_mut_slice() };
+            let into_bytes = into.len();
+            let mut output = OutBuffer::around(into);
             let begin = input.pos();
             let wanted = self.context.decompress_stream(&mut output, &mut input).map_err(|code| {
                 format!(
@@ -47,14 +53,21 @@ impl Layer for Zstd {
             if !is_idle {
                 self.is_between = wanted == 0;
             }
-            next(self.out.get(..count).unwrap_or_default())?;
-            if is_idle || (input.pos() == bytes.len() && count < self.out.len()) {
+            if is_room {
+                next.made(count)?;
+            } else {
+                next.take(self.out.get(..count).unwrap_or_default())?;
+            }
+            if is_idle || (input.pos() == bytes.len() && count < into_bytes) {
                 return Ok(());
             }
         }
     }
 
     fn finish(&self) -> Result<(), String> {
+        if !self.has_begun {
+            return Err(super::EMPTY.into());
+        }
         if self.is_between { Ok(()) } else { Err("it ends inside a frame of Zstandard".into()) }
     }
 

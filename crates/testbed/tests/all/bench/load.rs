@@ -519,6 +519,10 @@ fn connections_go_where_their_answers_arrive() {
     let mut command = Command::new("taskset");
     command.args(["-c", &cpus[..2].join(",")]).arg(measured.get_program()).args(measured.get_args());
     command.env("XDG_STATE_HOME", server.directory.path().join("state")).stdin(Stdio::null());
+    // The server answers from one of the two only, so that it is not chance where answers arrive.
+    let pid = server.child.id().to_string();
+    let confined = Command::new("taskset").args(["-acp", &cpus[0], &pid]).stdout(Stdio::null()).status();
+    assert!(confined.expect("util-linux has taskset").success());
     let report = report(&command.output().expect("util-linux has taskset"), 0);
     assert!(number(&report, "handed_over") > 0, "{report:#}");
 }

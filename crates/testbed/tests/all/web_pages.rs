@@ -1,0 +1,144 @@
+//! Every page of `sealion web` in Chromium: both colour schemes, nothing that its policy or its console complains of, and names of
+//! strangers shown as text.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use watch::keep;
+
+use crate::support::browser::Browser;
+use fill::{EVIL, FIRST_RUN, PLAN, SECOND_RUN, fill};
+
+#[allow(dead_code)]
+#[path = "../../../web/examples/fill.rs"]
+mod fill;
+
+/// Where pictures go that somebody wants to look at.
+const PICTURES: &str = "SEALION_WEB_PICTURES";
+
+struct Web {
+    child: Child,
+    url: String,
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn web(store: &Path) -> Web {
+    let mut child = Command::new(testbed::real::sealion())
+        .args(["web", "--listen", "127.0.0.1:0", "--store"])
+        .arg(store)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut url = String::new();
+    let out = child.stdout.take().expect("it is piped");
+    BufReader::new(out).read_line(&mut url).expect("it says its address");
+    Web { child, url: url.trim().to_owned() }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");
+    u64::try_from(since.as_millis()).expect("a time")
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |text, byte| text + &format!("%{byte:02X}"))
+}
+
+#[test]
+fn every_page_is_whole_in_chromium() {
+    let place = tempfile::tempdir().expect("a directory");
+    let store = place.path().join("runs.sqlite");
+    fill(&store, now()).expect("it is filled");
+    let web = web(&store);
+    let (site, token) = web.url.split_once("/login#").expect("an address with a token");
+    let mut browser = Browser::start(&place.path().join("profile"));
+
+    // Without a session, and with a token that is none.
+    browser.open(&format!("{site}/c/prod"));
+    assert_eq!(browser.evaluate("document.querySelector('h1').textContent"), "You are not logged in");
+    let complaints = browser.complaints();
+    assert!(complaints.iter().all(|text| text.contains("401")), "{complaints:?}");
+    browser.open(&format!("{site}/login#token=0"));
+    browser.wait_for("document.getElementById('state').textContent.includes('This token was used before')");
+    browser.complaints();
+    browser.open(&format!("{site}/login#{token}"));
+    browser.wait_for("location.pathname === '/' && document.querySelector('h1')?.textContent === 'Clusters'");
+    assert_eq!(browser.complaints(), [""; 0], "after the login");
+
+    let evil = encoded(EVIL);
+    let pages = [
+        ("fleet", "/".to_owned(), "Clusters"),
+        ("cluster", "/c/prod".into(), "prod"),
+        ("wide", "/c/wide".into(), "wide"),
+        ("stale", "/c/stale".into(), "stale"),
+        ("evil", format!("/c/{evil}"), EVIL),
+        ("server", "/c/prod/s/db1".into(), "db1"),
+        ("evil-server", format!("/c/{evil}/s/{evil}"), EVIL),
+        ("certificates", "/certificates".into(), "Certificates"),
+        ("findings", "/findings".into(), "Findings"),
+        (
+            "difference",
+            format!("/findings?from={FIRST_RUN}&to={SECOND_RUN}"),
+            "What changed between two runs",
+        ),
+        ("runs", "/runs".into(), "Runs and changes"),
+        ("run", format!("/runs/{SECOND_RUN}"), "status"),
+        ("plan", format!("/c/prod/change/{PLAN}"), "enable galera,clients"),
+        ("drivers", "/drivers?kept=broken".into(), "Drivers under attack"),
+    ];
+    for (name, path, heading) in &pages {
+        let mut grounds = Vec::new();
+        for scheme in ["light", "dark"] {
+            browser.prefer(scheme);
+            browser.open(&format!("{site}{path}"));
+            assert_eq!(browser.evaluate("document.querySelector('h1').textContent"), *heading, "{path}");
+            assert_eq!(browser.complaints(), [""; 0], "{path}, {scheme}");
+            let wide = browser
+                .evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+            assert_eq!(wide, 0, "{path} is wider than the window");
+            // What names hold is text, and every script is ours.
+            let scripts =
+                browser.evaluate("[...document.scripts].every(one => one.src.endsWith('/page.js'))");
+            assert_eq!(scripts, true, "{path}");
+            grounds.push(browser.evaluate("getComputedStyle(document.body).backgroundColor"));
+            if let Some(dir) = std::env::var_os(PICTURES) {
+                let picture = openssl::base64::decode_block(&browser.picture()).expect("base64");
+                std::fs::write(Path::new(&dir).join(format!("{name}-{scheme}.png")), picture)
+                    .expect("writable");
+            }
+        }
+        assert_ne!(grounds[0], grounds[1], "{path}: one ground in both schemes");
+        let json = browser.evaluate("fetch(document.querySelector('footer a').href).then(one => one.json()).then(one => one.schema ?? 'run')");
+        assert!(json.as_str().is_some_and(|schema| schema.starts_with("sealion/")), "{path}: {json}");
+        assert_eq!(browser.complaints(), [""; 0], "the JSON of {path}");
+    }
+
+    // A page that is open says what has changed, without being asked, and what was filtered stays so.
+    browser.open(&format!("{site}/?q=go"));
+    browser.evaluate("window.isSame = true");
+    assert_eq!(browser.evaluate("document.body.textContent.includes('whose certificate ended')"), false);
+    let mut open = store::Store::open(&store).expect("it opens");
+    let sights =
+        watch::state::Sights { not_looked_at: vec!["whose certificate ended".into()], ..Default::default() };
+    let look =
+        watch::state::Look { servers: vec!["db1".into()], took_ms: 1, interval_s: 60, outcome: Ok(sights) };
+    keep::record(&mut open, "good", &watch::state::State::default(), &look, now()).expect("it is kept");
+    browser.wait_for("document.body.textContent.includes('whose certificate ended')");
+    assert_eq!(
+        browser.evaluate("window.isSame && document.querySelectorAll('tbody th a').length === 1"),
+        true
+    );
+    assert_eq!(browser.complaints(), [""; 0], "a page that was renewed");
+
+    // A script in an address.
+    browser.open(&format!("{site}/?q={evil}"));
+    assert_eq!(browser.complaints(), [""; 0]);
+}
