@@ -5,6 +5,7 @@ echo
 echo "why tests failed:"
 for log in "$@"; do
     grep -hE '^test .*\.\.\. FAILED$' "$log"
-    awk '/panicked at/ { left = 8 } /^test .* \.\.\. (ok|ignored)/ { next } left > 0 { print "  " substr($0, 1, 400); left-- }' "$log" |
+    # Without the lines of backtraces.
+    awk '/panicked at/ { left = 8 } /^test .* \.\.\. (ok|ignored)/ || /^ +[0-9]+: / || /^ +at / || /^stack backtrace/ { next } left > 0 { print "  " substr($0, 1, 400); left-- }' "$log" |
         head -n 200
 done

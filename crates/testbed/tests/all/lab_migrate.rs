@@ -156,7 +156,7 @@ impl Pair {
     /// Writes while `what` runs; returns how many transactions were acknowledged.
     fn while_written(&self, what: impl FnOnce()) -> u64 {
         let (over, acknowledged) = (AtomicBool::new(false), AtomicU64::new(0));
-        let login = Self::app(&self.source);
+        let (source, login) = (&self.source, Self::app(&self.source));
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let mut app = Client::connect(&login).unwrap();
@@ -174,8 +174,7 @@ impl Pair {
                     {
                         match app.execute(sql) {
                             Ok(_) => {}
-                            // Source: MariaDB error 1290: the server is read-only.
-                            Err(net::NetError::Refused { code: 1290, .. }) => return,
+                            Err(error) if is_closed(source, &error) => return,
                             Err(error) => panic!("{sql}: {error}"),
                         }
                     }
@@ -289,6 +288,17 @@ fn schemas_move_to_another_version_while_an_application_writes() {
     assert!(!kept.contains("of the way back"));
 }
 
+/// What a writer is told by a server that is closed: error 1290 (read-only), or the end of a session that had open changes.
+fn is_closed(server: &Bundled, error: &net::NetError) -> bool {
+    match error {
+        net::NetError::Refused { code: 1290, .. } => true,
+        net::NetError::Unreachable { .. } => {
+            server.sql().query("SELECT @@read_only").unwrap().scalar().as_deref() == Some("1")
+        }
+        _ => false,
+    }
+}
+
 /// Inserts on one server while `what` runs, until that server takes no more; how many were acknowledged.
 fn inserting(server: &Bundled, what: &str, run: impl FnOnce()) -> u64 {
     let (over, acknowledged) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -300,7 +310,7 @@ fn inserting(server: &Bundled, what: &str, run: impl FnOnce()) -> u64 {
                 let at = acknowledged.load(Ordering::Relaxed) + 1;
                 match app.execute(&format!("INSERT INTO shop.nokey VALUES ({at}, '{what}')")) {
                     Ok(_) => acknowledged.store(at, Ordering::Relaxed),
-                    Err(net::NetError::Refused { code: 1290, .. }) => return,
+                    Err(error) if is_closed(server, &error) => return,
                     Err(error) => panic!("{what}: {error}"),
                 }
                 std::thread::sleep(Duration::from_millis(2));

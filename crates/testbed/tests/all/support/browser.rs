@@ -130,19 +130,27 @@ impl Browser {
 
     /// What an expression is.
     pub fn evaluate(&mut self, expression: &str) -> Value {
-        let answer = self.ask(
-            "Runtime.evaluate",
-            &json!({"expression": expression, "returnByValue": true, "awaitPromise": true}),
-        );
+        let answer = self.evaluated(expression);
         assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
         answer["result"]["value"].clone()
     }
 
-    /// Until it is true.
+    fn evaluated(&mut self, expression: &str) -> Value {
+        self.ask(
+            "Runtime.evaluate",
+            &json!({"expression": expression, "returnByValue": true, "awaitPromise": true}),
+        )
+    }
+
+    /// Until it is true. A page that is being loaded has no body yet, which is an exception.
     pub fn wait_for(&mut self, expression: &str) {
         let until = Instant::now() + ANSWER_MAX;
-        while self.evaluate(expression) != true {
-            assert!(Instant::now() < until, "{expression} does not become true");
+        loop {
+            let answer = self.evaluated(expression);
+            if answer["result"]["value"] == true {
+                return;
+            }
+            assert!(Instant::now() < until, "{expression} does not become true: {answer}");
             std::thread::sleep(Duration::from_millis(100));
         }
     }
