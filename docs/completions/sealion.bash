@@ -5509,7 +5509,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__migrate__subcmd__plan)
-            opts="-v -h --from --to --follow-as --back-as --no-way-back --schemas --sessions --format --inventory --color --verbose --help"
+            opts="-v -h --from --to --follow-as --back-as --no-way-back --schemas --sessions --slice-mb --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5536,6 +5536,10 @@ _sealion() {
                     return 0
                     ;;
                 --sessions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slice-mb)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5635,7 +5639,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__migrate__subcmd__run)
-            opts="-v -h --from --to --follow-as --back-as --no-way-back --schemas --sessions --until --name --state-dir --yes --inventory --format --color --verbose --help"
+            opts="-v -h --from --to --follow-as --back-as --no-way-back --schemas --sessions --slice-mb --until --name --state-dir --yes --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5662,6 +5666,10 @@ _sealion() {
                     return 0
                     ;;
                 --sessions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slice-mb)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

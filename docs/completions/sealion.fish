@@ -1387,6 +1387,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l back-as -d 'Option file of the account that the source replicates with, after the cutover' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l schemas -d 'Schemas, all of their tables' -r
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l sessions -d 'Sessions that copy side by side' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l slice-mb -d 'Copy tables larger than twice this in slices of about this size' -r
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l inventory -d 'Inventory file of the cluster' -r -F
@@ -1402,6 +1403,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l back-as -d 'Option file of the account that the source replicates with, after the cutover' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l schemas -d 'Schemas, all of their tables' -r
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l sessions -d 'Sessions that copy side by side' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l slice-mb -d 'Copy tables larger than twice this in slices of about this size' -r
 complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l until -d 'Wait there for migrate cutover' -r -f -a "copy\t'The rows are on the target'
 follow\t'The target follows the source'
 verify\t'Both are equal'"

@@ -24,6 +24,13 @@ pub struct Route {
     pub until: Option<Until>,
     pub schemas: Vec<String>,
     pub sessions: usize,
+    #[serde(default = "slice_mb")]
+    pub slice_mb: u32,
+}
+
+/// Of a migration that was begun before there were slices.
+fn slice_mb() -> u32 {
+    256
 }
 
 /// Where a migration waits before the cutover.
@@ -83,6 +90,7 @@ impl Route {
             back: self.back_as.as_ref().map(|path| replication(path, "target", "source")).transpose()?,
             schemas: self.schemas.clone(),
             sessions: self.sessions,
+            slice_bytes: u64::from(self.slice_mb) * 1_000_000,
         })
     }
 }

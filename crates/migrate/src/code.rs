@@ -69,6 +69,11 @@ impl Item {
         format!("{}.{}", name(&self.schema), name(&self.name))
     }
 
+    /// The statement after which it is not there.
+    pub fn gone(&self) -> String {
+        format!("DROP {} IF EXISTS {}", self.kind.word(), self.quoted())
+    }
+
     /// As people read it.
     pub fn named(&self) -> String {
         format!("{}.{} ({})", self.schema, self.name, self.kind.word().to_lowercase())
@@ -206,7 +211,7 @@ fn make(target: &mut Client, item: &Item, is_as_it_was: bool) -> Result<(), NetE
     };
     // So that our own names and texts are what they are.
     target.execute("SET SESSION character_set_client = utf8mb4, sql_mode = 'NO_ENGINE_SUBSTITUTION'")?;
-    target.execute(&format!("DROP {} IF EXISTS {}", item.kind.word(), item.quoted()))?;
+    target.execute(&item.gone())?;
     target.execute(&format!("USE {}", name(&item.schema)))?;
     let mut set = vec![
         format!("collation_connection = {}", text(&item.collation)),

@@ -1,20 +1,22 @@
 //! Rows from one consistent snapshot of the source into the target.
 
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use net::sql_text::{name, put_row};
 use net::{Client, NetError, Rows};
 
+use crate::compare::{self, By};
 use crate::inspect::Table;
 use crate::place::Place;
-use crate::{End, Ends, dialect};
+use crate::slices::{Board, Next, Slice};
+use crate::{End, Ends, dialect, later};
 
 /// A packet of LOAD DATA.
-const BLOCK_BYTES: usize = 1 << 20;
+const BLOCK_BYTES: usize = 960_000;
 /// Blocks between reader and loader of a table.
 const BLOCKS_WAITING: usize = 4;
 /// Several sessions see the same only if nobody has committed between their first statements.
@@ -27,6 +29,11 @@ const LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// The guard does nothing for as long as a copy takes.
 const IDLE_S_MAX: u64 = 31_536_000;
 const TOLD_EVERY: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(20);
+/// The indexes of one table, or the rows that were sent last.
+const STATEMENT_MAX: Duration = Duration::from_secs(24 * 3600);
+/// One server waits for the other as long as that takes.
+const PEER_S_MAX: u64 = 86_400;
 
 /// What the sessions of a snapshot all see.
 pub struct Snapshot {
@@ -150,6 +157,7 @@ impl Waited {
 #[derive(Default)]
 struct Done {
     rows: AtomicU64,
+    were_there: AtomicU64,
     /// As the target is sent them.
     bytes: AtomicU64,
     for_target: Waited,
@@ -173,7 +181,7 @@ impl Done {
             () => "",
         };
         format!(
-            "{} rows of whole tables, {} MB of some {} MB, {:.1} MB/s, {left}{bottleneck}",
+            "{} rows of whole tables and slices, {} MB of some {} MB, {:.1} MB/s, {left}{bottleneck}",
             self.rows.load(Ordering::Relaxed),
             bytes / 1_000_000,
             total_bytes / 1_000_000,
@@ -182,81 +190,221 @@ impl Done {
     }
 }
 
-/// Copies all tables; returns how many rows.
+/// What a copy brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Copied {
+    pub rows: u64,
+    /// Of these, so many were on the target from an earlier try, and equal.
+    pub were_there: u64,
+}
+
+/// What every session of a copy knows.
+struct Work<'w> {
+    ends: &'w Ends,
+    tables: &'w [Table],
+    /// Those that have rows of an earlier try.
+    begun: &'w BTreeSet<String>,
+    board: Mutex<Board<'w>>,
+    under_way: Mutex<Vec<String>>,
+    failed: Mutex<Option<String>>,
+    done: Done,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A server that waits for the other one through us must not give it up.
+fn be_patient(client: &mut Client) -> Result<(), NetError> {
+    client.set_io_timeout(STATEMENT_MAX)?;
+    client
+        .execute(&format!(
+            "SET SESSION wait_timeout={IDLE_S_MAX}, net_write_timeout={PEER_S_MAX}, net_read_timeout={PEER_S_MAX}"
+        ))
+        .map(|_| ())
+}
+
+/// Copies all tables. What `begun` has rows of is compared first, slice by slice, and copied only where it differs.
 ///
 /// # Errors
 /// The first that failed, with its table.
-pub fn all(
+pub(crate) fn all(
     ends: &Ends,
     snapshot: &mut Snapshot,
     tables: &[Table],
+    begun: &BTreeSet<String>,
     tell: &mut dyn FnMut(&str),
-) -> Result<u64, String> {
-    let queue: Mutex<VecDeque<&Table>> = Mutex::new(tables.iter().collect());
-    let done = Done::default();
-    let under_way: Mutex<Vec<String>> = Mutex::new(Vec::new());
+) -> Result<Copied, String> {
     let total_bytes: u64 = tables.iter().map(|table| table.data_bytes).sum();
-    let failed: Mutex<Option<String>> = Mutex::new(None);
-    let lock = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = Work {
+        ends,
+        tables,
+        begun,
+        board: Mutex::new(Board::new(tables, ends.slice_bytes)),
+        under_way: Mutex::default(),
+        failed: Mutex::default(),
+        done: Done::default(),
+    };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = snapshot
-            .sessions
-            .iter_mut()
-            .map(|source| {
-                let (queue, done, under_way) = (&queue, &done, &under_way);
-                scope.spawn(move || {
-                    let mut target = match ends.session(End::Target) {
-                        Ok(target) => target,
-                        Err(error) => return Err(error.in_one_line()),
-                    };
-                    loop {
-                        if lock().is_some() {
-                            return Ok(());
-                        }
-                        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-                        let Some(table) = next else { return Ok(()) };
-                        let named = format!("{}.{}", table.schema, table.name);
-                        under_way.lock().unwrap_or_else(PoisonError::into_inner).push(named.clone());
-                        let copied = one(source, &mut target, table, done);
-                        under_way.lock().unwrap_or_else(PoisonError::into_inner).retain(|one| *one != named);
-                        done.rows.fetch_add(
-                            copied.map_err(|why| {
-                                let why = format!("{named}: {why}");
-                                lock().get_or_insert(why.clone());
-                                why
-                            })?,
-                            Ordering::Relaxed,
-                        );
-                    }
-                })
-            })
-            .collect();
+        let work = &work;
+        let threads: Vec<_> =
+            snapshot.sessions.iter_mut().map(|source| scope.spawn(move || work.share(source))).collect();
         let (began, mut told) = (Instant::now(), Instant::now());
         while threads.iter().any(|thread| !thread.is_finished()) {
             std::thread::sleep(Duration::from_millis(20));
             if told.elapsed() > TOLD_EVERY {
                 told = Instant::now();
-                let tables = under_way.lock().unwrap_or_else(PoisonError::into_inner).join(", ");
-                tell(&format!("{}: {tables}", done.told(total_bytes, began.elapsed())));
+                let mut names = lock(&work.under_way).clone();
+                names.sort();
+                names.dedup();
+                tell(&format!("{}: {}", work.done.told(total_bytes, began.elapsed()), names.join(", ")));
             }
         }
         for thread in threads {
             let ended = thread.join().unwrap_or_else(|_| Err("its thread has panicked".into()));
             if let Err(why) = ended {
-                lock().get_or_insert(why);
+                lock(&work.failed).get_or_insert(why);
             }
         }
     });
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    match work.failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(why) => Err(why),
-        None => Ok(done.rows.into_inner()),
+        None => {
+            Ok(Copied { rows: work.done.rows.into_inner(), were_there: work.done.were_there.into_inner() })
+        }
     }
 }
 
-fn one(source: &mut Client, target: &mut Client, table: &Table, done: &Done) -> Result<u64, String> {
+impl Work<'_> {
+    /// What one session does of it.
+    fn share(&self, source: &mut Client) -> Result<(), String> {
+        let mut target = self.ends.session(End::Target).map_err(|error| error.in_one_line())?;
+        for client in [&mut *source, &mut target] {
+            be_patient(client).map_err(|error| error.in_one_line())?;
+        }
+        while lock(&self.failed).is_none() {
+            let next = lock(&self.board).take();
+            let (index, cut) = match next {
+                Next::Nothing => break,
+                Next::Wait => {
+                    std::thread::sleep(POLL);
+                    continue;
+                }
+                Next::Whole(index) => (index, None),
+                Next::Cut { table, above, rows } => (table, Some((above, rows))),
+            };
+            let Some(table) = self.tables.get(index) else { break };
+            let named = format!("{}.{}", table.schema, table.name);
+            lock(&self.under_way).push(named.clone());
+            let copied = self.part(source, &mut target, (index, table), cut);
+            let mut names = lock(&self.under_way);
+            if let Some(at) = names.iter().position(|one| *one == named) {
+                names.swap_remove(at);
+            }
+            drop(names);
+            copied.map_err(|why| {
+                let why = format!("{named}: {why}");
+                lock(&self.failed).get_or_insert(why.clone());
+                why
+            })?;
+        }
+        Ok(())
+    }
+
+    fn part(
+        &self,
+        source: &mut Client,
+        target: &mut Client,
+        (index, table): (usize, &Table),
+        cut: Option<(Option<i128>, u64)>,
+    ) -> Result<(), String> {
+        let slice = match cut {
+            None => Slice::default(),
+            Some((above, rows)) => {
+                let up_to = end_of_slice(source, table, above, rows)?;
+                lock(&self.board).cut(index, up_to);
+                Slice { above, up_to }
+            }
+        };
+        let within = slice.condition(table);
+        let bytes =
+            if self.begun.contains(&table.quoted()) && self.is_there(source, target, table, &within)? {
+                0
+            } else {
+                let (rows, bytes) = one(source, target, table, &within, &self.done)?;
+                self.done.rows.fetch_add(rows, Ordering::Relaxed);
+                bytes
+            };
+        if lock(&self.board).done(index, bytes) {
+            later::make(source, target, table)?;
+        }
+        Ok(())
+    }
+
+    /// Whether those rows are on the target as the snapshot has them. If not, none of them is any more.
+    fn is_there(
+        &self,
+        source: &mut Client,
+        target: &mut Client,
+        table: &Table,
+        within: &str,
+    ) -> Result<bool, String> {
+        let some = format!("SELECT 1 FROM {}{within} LIMIT 1", table.quoted());
+        if target.query(&some).map_err(|error| error.in_one_line())?.is_empty() {
+            return Ok(false);
+        }
+        let by = if dialect::is_cross(source, target) { By::Us } else { By::Servers };
+        let (here, there) = std::thread::scope(|scope| {
+            let here = scope.spawn(|| compare::digest(source, table, within, by));
+            let there = compare::digest(target, table, within, by);
+            (here.join().unwrap_or_else(|_| Err("its thread has panicked".into())), there)
+        });
+        let here = here?;
+        if here == there? {
+            self.done.rows.fetch_add(here.rows, Ordering::Relaxed);
+            self.done.were_there.fetch_add(here.rows, Ordering::Relaxed);
+            return Ok(true);
+        }
+        let away = if within.is_empty() {
+            format!("TRUNCATE TABLE {}", table.quoted())
+        } else {
+            format!("DELETE FROM {}{within}", table.quoted())
+        };
+        target.execute(&away).map_err(|error| error.in_one_line())?;
+        Ok(false)
+    }
+}
+
+/// The key of the last row of a slice that begins behind `above` and has so many rows; `None`: the table has no more than these.
+fn end_of_slice(
+    source: &mut Client,
+    table: &Table,
+    above: Option<i128>,
+    rows: u64,
+) -> Result<Option<i128>, String> {
+    let key = table.cut_by.as_deref().map(name).ok_or("its key is no whole number")?;
+    let from = Slice { above, up_to: None }.condition(table);
+    let ask = format!(
+        "SELECT {key} FROM {} FORCE INDEX (PRIMARY){from} ORDER BY {key} LIMIT 1 OFFSET {}",
+        table.quoted(),
+        rows.saturating_sub(1)
+    );
+    let found = source.query(&ask).map_err(|error| error.in_one_line())?;
+    let Some(text) = found.scalar() else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| format!("a key is {text}"))
+}
+
+/// Rows, and bytes as they were sent.
+fn one(
+    source: &mut Client,
+    target: &mut Client,
+    table: &Table,
+    within: &str,
+    done: &Done,
+) -> Result<(u64, u64), String> {
     let read: Vec<String> = table.columns.iter().map(crate::inspect::Column::read_as).collect();
     let write: Vec<String> = table.columns.iter().map(|column| name(&column.name)).collect();
-    let select = format!("SELECT {} FROM {}", read.join(", "), table.quoted());
+    let select = format!("SELECT {} FROM {}{within}", read.join(", "), table.quoted());
     // Bytes are what is stored: see `Ends::session`.
     let load = format!(
         "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {} CHARACTER SET binary ({})",
@@ -300,6 +448,7 @@ fn one(source: &mut Client, target: &mut Client, table: &Table, done: &Done) -> 
             let _ = blocks.send(Vec::new());
             Ok(sent)
         });
+        let mut bytes = 0;
         let loaded = target.load(&load, &mut |out| {
             let began = Instant::now();
             let block = waiting.recv();
@@ -307,6 +456,7 @@ fn one(source: &mut Client, target: &mut Client, table: &Table, done: &Done) -> 
             *out = block.map_err(|_| {
                 "the source has no more rows, and has not said that these were all".to_owned()
             })?;
+            bytes += out.len() as u64;
             done.bytes.fetch_add(out.len() as u64, Ordering::Relaxed);
             Ok(())
         });
@@ -323,7 +473,7 @@ fn one(source: &mut Client, target: &mut Client, table: &Table, done: &Done) -> 
                 first.unwrap_or_default()
             ));
         }
-        Ok(sent)
+        Ok((sent, bytes))
     })
 }
 
@@ -335,6 +485,7 @@ mod tests {
     fn a_copy_tells_what_is_left_and_who_is_waited_for() {
         let done = |bytes: u64, target: u64, source: u64| Done {
             rows: 7.into(),
+            were_there: 0.into(),
             bytes: bytes.into(),
             for_target: Waited(target.into()),
             for_source: Waited(source.into()),
@@ -342,7 +493,7 @@ mod tests {
         let ten = Duration::from_secs(10);
         assert_eq!(
             done(20_000_000, 9_000_000, 1_000).told(60_000_000, ten),
-            "7 rows of whole tables, 20 MB of some 60 MB, 2.0 MB/s, some 20 s left, the target is the bottleneck"
+            "7 rows of whole tables and slices, 20 MB of some 60 MB, 2.0 MB/s, some 20 s left, the target is the bottleneck"
         );
         let text = done(20_000_000, 1_000, 9_000_000).told(60_000_000, ten);
         assert!(text.ends_with("the source is the bottleneck"), "{text}");

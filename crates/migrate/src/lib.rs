@@ -11,8 +11,10 @@ mod dialect;
 mod flow;
 mod gtid;
 mod inspect;
+mod later;
 mod place;
 mod plan;
+mod slices;
 mod steps;
 mod trial;
 
@@ -40,6 +42,8 @@ pub struct Ends {
     pub schemas: Vec<String>,
     /// Copies side by side.
     pub sessions: usize,
+    /// A table that is larger than two of these is copied in slices of about so many.
+    pub slice_bytes: u64,
 }
 
 /// What one server logs in to the other with.

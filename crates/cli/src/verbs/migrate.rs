@@ -85,6 +85,12 @@ pub struct RouteArgs {
     /// Sessions that copy side by side
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub sessions: u16,
+    /// Copy tables larger than twice this in slices of about this size
+    ///
+    /// Copy tables larger than twice this in slices of about this size: by primary key, where that begins with a whole number. Sessions
+    /// copy slices side by side, and a copy that broke goes on behind the slices that are equal.
+    #[arg(long, value_name = "MB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub slice_mb: u32,
 }
 
 /// Before the cutover.
@@ -189,6 +195,7 @@ impl RouteArgs {
             }),
             schemas: self.schemas.clone(),
             sessions: self.sessions.into(),
+            slice_mb: self.slice_mb,
         })
     }
 }

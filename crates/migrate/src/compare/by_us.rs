@@ -78,13 +78,14 @@ fn hashed(table: &Table, cells: &[Option<&[u8]>]) -> Result<(usize, [u8; 32]), S
 fn each(
     client: &mut Client,
     table: &Table,
+    within: &str,
     mut take: impl FnMut(&[Option<&[u8]>], usize, &[u8; 32]) -> Result<(), String>,
 ) -> Result<(), String> {
-    let read: Vec<String> = table.columns.iter().map(Column::read_as).collect();
+    let read: Vec<String> = table.columns.iter().map(Column::compared_as).collect();
     let read = if read.is_empty() { "1".to_owned() } else { read.join(", ") };
     let mut broken = None;
     client
-        .query_each(&format!("SELECT {read} FROM {}", table.quoted()), |row| {
+        .query_each(&format!("SELECT {read} FROM {}{within}", table.quoted()), |row| {
             if broken.is_some() {
                 return;
             }
@@ -106,9 +107,9 @@ fn each(
     broken.map_or(Ok(()), Err)
 }
 
-fn sums(client: &mut Client, table: &Table) -> Result<Vec<Sums>, String> {
+fn sums(client: &mut Client, table: &Table, within: &str) -> Result<Vec<Sums>, String> {
     let mut parts = vec![Sums::default(); PARTS];
-    each(client, table, |_, part, hash| {
+    each(client, table, within, |_, part, hash| {
         if let Some(sums) = parts.get_mut(part) {
             sums.add(hash);
         }
@@ -117,8 +118,8 @@ fn sums(client: &mut Client, table: &Table) -> Result<Vec<Sums>, String> {
     Ok(parts)
 }
 
-pub fn digest(client: &mut Client, table: &Table) -> Result<Digest, String> {
-    let all = sums(client, table)?.iter().fold(Sums::default(), Sums::joined);
+pub fn digest(client: &mut Client, table: &Table, within: &str) -> Result<Digest, String> {
+    let all = sums(client, table, within)?.iter().fold(Sums::default(), Sums::joined);
     Ok(Digest { rows: all.rows, sums: [all.sum.to_string(), all.xor.to_string()] })
 }
 
@@ -127,7 +128,7 @@ fn named(part: usize) -> String {
 }
 
 pub fn of_parts(client: &mut Client, table: &Table) -> Result<BTreeMap<String, Vec<String>>, String> {
-    let parts = sums(client, table)?;
+    let parts = sums(client, table, "")?;
     let told = |sums: &Sums| [sums.rows, sums.sum, sums.xor].iter().map(u64::to_string).collect();
     let filled = parts.iter().enumerate().filter(|(_, sums)| sums.rows > 0);
     Ok(filled.map(|(part, sums)| (named(part), told(sums))).collect())
@@ -140,7 +141,7 @@ pub fn of_rows(
     parts: &[&String],
 ) -> Result<BTreeMap<String, String>, String> {
     let mut rows = BTreeMap::new();
-    each(client, table, |cells, part, hash| {
+    each(client, table, "", |cells, part, hash| {
         if !parts.contains(&&named(part)) {
             return Ok(());
         }
@@ -167,7 +168,14 @@ mod tests {
             .enumerate()
             .map(|(at, form)| Column { name: format!("c{at}"), form: *form })
             .collect();
-        Table { schema: "s".into(), name: "t".into(), columns, key: vec!["c0".into()], data_bytes: 0 }
+        Table {
+            schema: "s".into(),
+            name: "t".into(),
+            columns,
+            key: vec!["c0".into()],
+            cut_by: None,
+            data_bytes: 0,
+        }
     }
 
     #[test]

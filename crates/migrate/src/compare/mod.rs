@@ -44,18 +44,18 @@ const SUMS: &str = "COUNT(*), COUNT(h), COALESCE(SUM(CAST(CONV(LEFT(h, 15), 16, 
 fn hash<'c>(columns: impl Iterator<Item = &'c Column>) -> String {
     let columns: Vec<String> = columns
         .map(|column| {
-            let read = column.read_as();
-            // Without a collation: texts are their bytes.
-            format!("IFNULL(MD5(CAST({read} AS BINARY)), '-')")
+            let read = column.compared_as();
+            // Without a collation: texts are their bytes. A server that cannot hash what is there says NULL, which must not pass for none.
+            format!("IF({} IS NULL, '-', MD5(CAST({read} AS BINARY)))", name(&column.name))
         })
         .collect();
     if columns.is_empty() { "MD5('')".to_owned() } else { format!("MD5(CONCAT({}))", columns.join(", ")) }
 }
 
-fn statement(table: &Table) -> String {
+fn statement(table: &Table, within: &str) -> String {
     let hash = hash(table.columns.iter());
     let all = name("all rows");
-    format!("SELECT {SUMS} FROM (SELECT {hash} AS h FROM {}) AS {all}", table.quoted())
+    format!("SELECT {SUMS} FROM (SELECT {hash} AS h FROM {}{within}) AS {all}", table.quoted())
 }
 
 /// Of each part, what [`digest`] says of the whole.
@@ -166,13 +166,15 @@ pub fn differing(
     })
 }
 
+/// `within`: a `WHERE`, or nothing.
+///
 /// # Errors
 /// The server cannot be asked, or has a row without a hash.
-pub fn digest(client: &mut Client, table: &Table, by: By) -> Result<Digest, String> {
+pub fn digest(client: &mut Client, table: &Table, within: &str, by: By) -> Result<Digest, String> {
     if by == By::Us {
-        return by_us::digest(client, table);
+        return by_us::digest(client, table, within);
     }
-    let rows = client.query(&statement(table)).map_err(|error| error.in_one_line())?;
+    let rows = client.query(&statement(table, within)).map_err(|error| error.in_one_line())?;
     let first = rows.first().ok_or("no answer")?;
     let cell = |at: usize| first.at(at).map(std::borrow::Cow::into_owned).unwrap_or_default();
     let count = |at: usize| cell(at).parse::<u64>().map_err(|_| format!("a count is \"{}\"", cell(at)));

@@ -5,7 +5,7 @@ mod mysql;
 mod schemas;
 mod servers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use net::sql_text::{name, text};
 use net::{Client, NetError, Rows};
@@ -45,6 +45,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Of its primary key; empty: it has none.
     pub key: Vec<String>,
+    /// The first column of its primary key, where that is a whole number.
+    pub cut_by: Option<String>,
     /// As the source tells them; for progress only.
     pub data_bytes: u64,
 }
@@ -70,6 +72,8 @@ pub enum Form {
     Float,
     /// As it is; one number has several texts.
     Double,
+    /// As it is; `''` can be a member, or none.
+    Enum,
     /// Its text is taken only with a character set; so many bytes are taken always.
     Bytes(u8),
 }
@@ -80,6 +84,7 @@ impl Form {
         match data_type.to_ascii_lowercase().as_str() {
             "float" => Self::Float,
             "double" => Self::Double,
+            "enum" => Self::Enum,
             "uuid" | "inet6" => Self::Bytes(16),
             "inet4" => Self::Bytes(4),
             _ => Self::AsItIs,
@@ -88,11 +93,20 @@ impl Form {
 }
 
 impl Column {
+    /// As it is compared.
+    pub fn compared_as(&self) -> String {
+        match self.form {
+            // Source: both manuals, The ENUM Type: the number of the member, 0 for a value that is none.
+            Form::Enum => format!("({} + 0)", name(&self.name)),
+            _ => self.read_as(),
+        }
+    }
+
     /// As it is read, so that it can be written again as the same.
     pub fn read_as(&self) -> String {
         let name = name(&self.name);
         match self.form {
-            Form::AsItIs | Form::Double => name,
+            Form::AsItIs | Form::Double | Form::Enum => name,
             Form::Float => format!("CAST({name} AS DOUBLE)"),
             Form::Bytes(bytes) => format!("CAST({name} AS BINARY({bytes}))"),
         }
@@ -154,6 +168,7 @@ pub fn tables(client: &mut Client, schemas: &[String]) -> Result<Vec<Table>, Net
                 name: row.at(1)?.into_owned(),
                 columns: Vec::new(),
                 key: Vec::new(),
+                cut_by: None,
                 data_bytes: row.at(2)?.parse().unwrap_or(0),
             })
         })
@@ -163,10 +178,15 @@ pub fn tables(client: &mut Client, schemas: &[String]) -> Result<Vec<Table>, Net
          WHERE TABLE_SCHEMA IN ({within}) AND COALESCE(GENERATION_EXPRESSION, '') = '' ORDER BY 1, 2, ORDINAL_POSITION"
     ))?;
     let mut columns: BTreeMap<(String, String), Vec<Column>> = BTreeMap::new();
+    let mut whole_numbers = BTreeSet::new();
     for row in rows.iter() {
         let cell = |at| row.at(at).map(std::borrow::Cow::into_owned);
         if let (Some(schema), Some(table), Some(name), Some(kind)) = (cell(0), cell(1), cell(2), cell(3)) {
             let form = Form::of(&kind);
+            // Source: both manuals, Integer Types.
+            if kind.to_ascii_lowercase().ends_with("int") {
+                whole_numbers.insert((schema.clone(), table.clone(), name.clone()));
+            }
             columns.entry((schema, table)).or_default().push(Column { name, form });
         }
     }
@@ -184,6 +204,8 @@ pub fn tables(client: &mut Client, schemas: &[String]) -> Result<Vec<Table>, Net
     for table in &mut all {
         table.key = keys.remove(&(table.schema.clone(), table.name.clone())).unwrap_or_default();
         table.columns = columns.remove(&(table.schema.clone(), table.name.clone())).unwrap_or_default();
+        let named = |column: &String| (table.schema.clone(), table.name.clone(), column.clone());
+        table.cut_by = table.key.first().filter(|first| whole_numbers.contains(&named(first))).cloned();
     }
     Ok(all)
 }

@@ -90,8 +90,8 @@ fn tables(
             move |why: String| fail(&format!("{named} cannot be compared on the {end}"), why, RESUME)
         };
         let (here, there) = std::thread::scope(|scope| {
-            let here = scope.spawn(|| compare::digest(leader, table, by));
-            let there = compare::digest(follower, table, by);
+            let here = scope.spawn(|| compare::digest(leader, table, "", by));
+            let there = compare::digest(follower, table, "", by);
             (here.join().unwrap_or_else(|_| Err("its thread has panicked".into())), there)
         });
         let (here, there) = (here.map_err(said(flow.from))?, there.map_err(said(flow.to))?);

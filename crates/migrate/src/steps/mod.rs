@@ -16,7 +16,7 @@ use net::{Client, NetError};
 
 use crate::flow::Flow;
 use crate::inspect::{self, Table};
-use crate::{End, Ends, copy, dialect, plan, trial};
+use crate::{End, Ends, copy, dialect, plan, slices, trial};
 use open_work::Changed;
 
 /// In it applications can write to neither.
@@ -111,13 +111,17 @@ impl<'m> Migration<'m> {
         inspect::tables(&mut source, &self.ends.schemas).map_err(asked(End::Source))
     }
 
-    /// All rows, anew: what an earlier try has left goes first.
+    /// All rows. What an earlier try has left is kept as far as it is the same as what would come.
     fn copy_rows(&mut self) -> Result<String, StepError> {
-        // Tables too: they may be others by now, and the next AUTO_INCREMENT value is theirs.
-        self.drop_schemas()?;
+        let begun = self.keep_begun()?;
+        if begun.is_empty() {
+            // Tables too: they may be others by now, and the next AUTO_INCREMENT value is theirs.
+            self.drop_schemas()?;
+        }
         self.make_tables()?;
         let tables = self.tables()?;
-        let sessions = self.ends.sessions.min(tables.len()).max(1);
+        let is_cut = tables.iter().any(|table| slices::is_cut(table, self.ends.slice_bytes));
+        let sessions = if is_cut { self.ends.sessions } else { self.ends.sessions.min(tables.len()) }.max(1);
         let mut snapshot = copy::snapshot(self.ends, End::Source, sessions)
             .map_err(|why| fail("there is no consistent snapshot of the source", why, RESUME))?;
         (self.tell)(&format!(
@@ -125,17 +129,23 @@ impl<'m> Migration<'m> {
             counted(snapshot.sessions.len(), "session reads", "sessions read"),
             snapshot.place
         ));
-        let rows = copy::all(self.ends, &mut snapshot, &tables, self.tell)
+        let copied = copy::all(self.ends, &mut snapshot, &tables, &begun, self.tell)
             .map_err(|why| fail("the copy ended before it was whole", why, RESUME))?;
         self.make_triggers()?;
         // Kept by the target, so that whoever resumes knows where to follow from.
         self.ends.forward().stand_at(&snapshot.place)?;
-        Ok(format!(
-            "{} of {} at {}",
-            counted(rows, "row", "rows"),
+        let kept = match copied.were_there {
+            0 => String::new(),
+            rows => format!("; {rows} of them were there already, and equal"),
+        };
+        let said = format!(
+            "{} of {} at {}{kept}",
+            counted(copied.rows, "row", "rows"),
             counted(tables.len(), "table", "tables"),
             snapshot.place
-        ))
+        );
+        (self.tell)(&said);
+        Ok(said)
     }
 }
 

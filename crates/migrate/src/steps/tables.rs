@@ -1,5 +1,7 @@
 //! The tables on the target: made, dropped, and whether both sides still say the same of them.
 
+use std::collections::BTreeSet;
+
 use change::StepError;
 use net::Client;
 use net::sql_text::{name, text};
@@ -10,7 +12,7 @@ use crate::code;
 use crate::dialect;
 use crate::flow::Flow;
 use crate::inspect::{self, Table, mark};
-use crate::trial;
+use crate::{later, slices, trial};
 
 /// A definition without the next value of its AUTO_INCREMENT column, which goes on while others write.
 fn without_next_value(definition: &str) -> String {
@@ -18,6 +20,22 @@ fn without_next_value(definition: &str) -> String {
         return definition.to_owned();
     };
     before.to_owned() + rest.trim_start_matches(|one: char| one.is_ascii_digit())
+}
+
+/// Whether a table of the target is what the source's would be made as, but for what comes behind the rows.
+fn is_made_alike(source: &mut Client, target: &mut Client, table: &Table) -> Result<bool, StepError> {
+    if dialect::is_cross(source, target) {
+        let shape = |client: &mut Client, end: End| {
+            let lines = inspect::shape(client, &table.schema, &table.name).map_err(asked(end))?;
+            Ok::<_, StepError>(lines.into_iter().filter(|line| !line.starts_with("KEY ")).collect::<Vec<_>>())
+        };
+        return Ok(shape(source, End::Source)? == shape(target, End::Target)?);
+    }
+    let told = |client: &mut Client, end: End| {
+        let definition = later::definition(client, table).map_err(asked(end))?;
+        Ok::<_, StepError>(later::without_what_comes_later(&without_next_value(&definition)))
+    };
+    Ok(told(source, End::Source)? == told(target, End::Target)?)
 }
 
 impl Migration<'_> {
@@ -83,6 +101,11 @@ impl Migration<'_> {
             } else {
                 made
             };
+            let made = if slices::is_cut(&table, self.ends.slice_bytes) {
+                later::without_indexes(&made, &table)
+            } else {
+                made
+            };
             let Some(rest) = made.strip_prefix("CREATE TABLE ") else {
                 return Err(fail("a table cannot be made", format!("the source says: {made}"), RESUME));
             };
@@ -92,6 +115,39 @@ impl Migration<'_> {
             })?;
         }
         self.make_code()
+    }
+
+    /// Tables with rows of an earlier try of this migration that are defined as the source's are; all else of it goes, if there are any.
+    pub(super) fn keep_begun(&self) -> Result<BTreeSet<String>, StepError> {
+        let (mut source, mut target) = (self.client(End::Source)?, self.client(End::Target)?);
+        let (ours, _) = self.on_target(&mut target)?;
+        let there = inspect::tables(&mut target, &ours).map_err(asked(End::Target))?;
+        let here = self.tables()?;
+        let (mut begun, mut others) = (BTreeSet::new(), Vec::new());
+        for table in &there {
+            let one = here.iter().find(|one| one.quoted() == table.quoted());
+            let is_same = match one {
+                Some(one) => is_made_alike(&mut source, &mut target, one)?,
+                None => false,
+            };
+            let some = format!("SELECT 1 FROM {} LIMIT 1", table.quoted());
+            if is_same && !target.query(&some).map_err(asked(End::Target))?.is_empty() {
+                begun.insert(table.quoted());
+            } else {
+                others.push(table.quoted());
+            }
+        }
+        if begun.is_empty() {
+            return Ok(begun);
+        }
+        // Triggers must not fire for what is copied now, and what the source has no more must go.
+        for item in code::all(&mut target, &ours).map_err(asked(End::Target))? {
+            target.execute(&item.gone()).map_err(asked(End::Target))?;
+        }
+        for table in others {
+            target.execute(&format!("DROP TABLE {table}")).map_err(asked(End::Target))?;
+        }
+        Ok(begun)
     }
 
     pub(super) fn drop_schemas(&self) -> Result<(), StepError> {

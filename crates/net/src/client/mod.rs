@@ -35,6 +35,8 @@ const READ_BYTES: usize = 32 * 1024;
 const LOGIN_READ_BYTES: usize = 2 * 1024;
 /// [`Client::query`] keeps no more than this in memory; [`Client::query_each`] has no limit.
 const ROWS_BYTES_MAX: usize = 256 << 20;
+/// Of `LOAD DATA LOCAL`; below the smallest max_allowed_packet that is met.
+const ROWS_PACKET_BYTES: usize = 1_000_000;
 /// Bit 4 of the extended capabilities: `MARIADB_CLIENT_CACHE_METADATA` (MariaDB, "Connection").
 const MARIADB_CACHE_METADATA: u32 = 1 << 4;
 
@@ -673,9 +675,12 @@ fn send_rows(channel: &mut PacketChannel, next: &mut RowSource<'_>) -> Result<()
         bytes.clear();
         next(&mut bytes)
             .map_err(|why| NetError::Usage { why, next: "see what has failed there, and load again" })?;
-        channel.send(&bytes, "sending rows")?;
         if bytes.is_empty() {
-            return Ok(());
+            return channel.send(&[], "sending rows");
+        }
+        // Rows can be cut anywhere, and a server takes no packet that is larger than its max_allowed_packet.
+        for part in bytes.chunks(ROWS_PACKET_BYTES) {
+            channel.send(part, "sending rows")?;
         }
     }
 }

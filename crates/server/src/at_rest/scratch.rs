@@ -25,6 +25,10 @@ const BATCH_PAGES: u64 = 256;
 const COPIED_ROWS: u64 = 24_000;
 /// Of tables with [`SYSTEM_ROWS`], so many have as much.
 const COPIED_TABLES_MAX: u32 = 8;
+/// Less than a session waits for its answer.
+const PURGE_WAIT_S: u64 = 20;
+/// Transactions; under writers there are always some.
+const HISTORY_LEFT: u64 = 50;
 /// Some 30 MB.
 const SAMPLE_ROWS: u64 = 120_000;
 
@@ -112,6 +116,20 @@ fn write_and_drop(client: &mut Client, tables: &[String], before: &LiveSettings)
     client.execute("SELECT SLEEP(1)").map(|_| ())
 }
 
+/// What purge has not let go of yet cannot be taken into use: it is waited for, and on a busy server not without end.
+///
+/// # Source
+/// MariaDB manual, innodb_max_purge_lag_wait (10.5.7): setting it waits, and keeps nothing.
+fn wait_for_purge(client: &mut Client) -> Result<(), NetError> {
+    client.execute(&format!("SET SESSION max_statement_time={PURGE_WAIT_S}"))?;
+    match client.execute(&format!("SET GLOBAL innodb_max_purge_lag_wait={HISTORY_LEFT}")) {
+        // It took too long, or the server is older.
+        Ok(_) | Err(NetError::Refused { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    client.execute("SET SESSION max_statement_time=0").map(|_| ())
+}
+
 /// Makes InnoDB take undo pages into use, and let them go again: what was freed in them is written over. Only on this server: no replica and
 /// no other node is told. All is rolled back. Behind it, however it ended, settings are as `before` says. `open` makes a session.
 ///
@@ -133,6 +151,7 @@ pub fn renew_undo(
     alone(client, is_galera)?;
     client.execute("SET GLOBAL innodb_immediate_scrub_data_uncompressed=ON")?;
     let mut work = |client: &mut Client| -> Result<(), NetError> {
+        wait_for_purge(client)?;
         fill_scratch(client, each * transactions)?;
         let mut sessions = Vec::new();
         for number in 0..transactions {
@@ -176,6 +195,7 @@ pub fn renew_system(
     alone(client, is_galera)?;
     client.execute("SET GLOBAL innodb_immediate_scrub_data_uncompressed=ON")?;
     let work = |client: &mut Client| -> Result<Vec<String>, NetError> {
+        wait_for_purge(client)?;
         let there = in_system_space(client)?;
         let prior = client.query("SELECT @@GLOBAL.innodb_file_per_table")?;
         let prior = if prior.scalar().as_deref() == Some("0") { "OFF" } else { "ON" };

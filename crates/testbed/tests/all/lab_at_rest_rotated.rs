@@ -14,6 +14,8 @@ const SETTLED: Duration = Duration::from_secs(60);
 const HELD: Duration = Duration::from_secs(600);
 /// It has some fifty steps, and each server is restarted four times; ten changes of other tests may be at work beside it.
 const ROTATED: Duration = Duration::from_secs(1500);
+const RESUMES: usize = 3;
+const LINES_TOLD: usize = 15;
 
 fn rotate(lab: &RealLab) -> String {
     let hash = lab.plan_hash_of(&ROTATE);
@@ -304,7 +306,22 @@ fn keys_of_a_source_and_its_replica_are_replaced_under_writers_and_taken_back() 
     assert!(said.contains("encrypted pages and files by key: key 1: "), "{said}");
 
     lab.now("undo of it: the old keys again");
-    lab.run_for(&["undo"], &[], ROTATED).exits(0);
+    let mut said = lab.run_for(&["undo"], &[], ROTATED);
+    for _ in 0..RESUMES {
+        if said.code == Some(0) {
+            break;
+        }
+        // Where purge is far behind, as on a machine that is busy, freed undo pages are not written over in as many rounds as it makes.
+        assert!(said.code == Some(4) && said.stderr.contains("ibdata2"), "{said}");
+        lab.now("resume: purge was behind");
+        said = lab.run_for(&["resume"], &[], ROTATED);
+    }
+    assert_eq!(
+        said.code,
+        Some(0),
+        "{}",
+        said.stderr.lines().rev().take(LINES_TOLD).collect::<Vec<_>>().join("\n")
+    );
     assert_eq!(options(&lab), before);
     for node in ["n1", "n2"] {
         let copies = opened(&lab, node);

@@ -48,6 +48,7 @@ mod lab_migrate_million;
 mod lab_migrate_mysql;
 mod lab_migrate_mysql_kills;
 mod lab_migrate_mysql_seen;
+mod lab_migrate_slices;
 mod lab_mixed;
 mod lab_outsider;
 mod lab_promises;
