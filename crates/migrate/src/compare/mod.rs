@@ -8,7 +8,7 @@ use net::Client;
 use net::sql_text::{name, text};
 
 use crate::End;
-use crate::inspect::{Column, Table};
+use crate::inspect::{Column, Form, Table};
 
 /// Rows of a table that differs are looked for in so many parts of it, by the first digits of a hash of their keys.
 const DIGITS: usize = 3;
@@ -45,8 +45,10 @@ fn hash<'c>(columns: impl Iterator<Item = &'c Column>) -> String {
     let columns: Vec<String> = columns
         .map(|column| {
             let read = column.compared_as();
-            // Without a collation: texts are their bytes. A server that cannot hash what is there says NULL, which must not pass for none.
-            format!("IF({} IS NULL, '-', MD5(CAST({read} AS BINARY)))", name(&column.name))
+            // Without a collation: texts are their bytes. What is longer than max_allowed_packet becomes NULL in a CAST, which must not pass
+            // for no value.
+            let bytes = if column.form == Form::Long { read } else { format!("CAST({read} AS BINARY)") };
+            format!("IF({} IS NULL, '-', MD5({bytes}))", name(&column.name))
         })
         .collect();
     if columns.is_empty() { "MD5('')".to_owned() } else { format!("MD5(CONCAT({}))", columns.join(", ")) }

@@ -72,6 +72,8 @@ pub enum Form {
     Float,
     /// As it is; one number has several texts.
     Double,
+    /// As it is; it can be longer than what a function may return.
+    Long,
     /// As it is; `''` can be a member, or none.
     Enum,
     /// Its text is taken only with a character set; so many bytes are taken always.
@@ -85,6 +87,8 @@ impl Form {
             "float" => Self::Float,
             "double" => Self::Double,
             "enum" => Self::Enum,
+            "json" => Self::Long,
+            long if long.ends_with("text") || long.ends_with("blob") => Self::Long,
             "uuid" | "inet6" => Self::Bytes(16),
             "inet4" => Self::Bytes(4),
             _ => Self::AsItIs,
@@ -106,7 +110,7 @@ impl Column {
     pub fn read_as(&self) -> String {
         let name = name(&self.name);
         match self.form {
-            Form::AsItIs | Form::Double | Form::Enum => name,
+            Form::AsItIs | Form::Double | Form::Long | Form::Enum => name,
             Form::Float => format!("CAST({name} AS DOUBLE)"),
             Form::Bytes(bytes) => format!("CAST({name} AS BINARY({bytes}))"),
         }
