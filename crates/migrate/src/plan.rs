@@ -322,7 +322,7 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
             } else {
             "source: SELECT, SHOW VIEW, TRIGGER, EVENT, PROCESS, RELOAD, BINLOG MONITOR, SLAVE MONITOR, READ_ONLY ADMIN, CONNECTION ADMIN; for the way back also REPLICATION SLAVE ADMIN, SUPER".into()
             },
-            "target: ALL on the schemas, REPLICATION SLAVE ADMIN, SLAVE MONITOR, RELOAD, BINLOG ADMIN, READ_ONLY ADMIN, SET USER, SUPER".into(),
+            "target: ALL on the schemas, REPLICATION SLAVE ADMIN, SLAVE MONITOR, RELOAD, PROCESS, BINLOG ADMIN, READ_ONLY ADMIN, SET USER, SUPER; for the way back also CONNECTION ADMIN".into(),
         ],
         steps,
     }))

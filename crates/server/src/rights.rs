@@ -170,6 +170,8 @@ pub const RIGHTS: &[Rights] = &[
             // Of events, which are another thing for who follows the target.
             "BINLOG ADMIN",
             "BINLOG MONITOR",
+            // Of sessions with open work, when a rollback closes it.
+            "CONNECTION ADMIN",
             "CREATE",
             "CREATE ROUTINE",
             "CREATE VIEW",

@@ -385,6 +385,19 @@ fn after_the_cutover_a_rollback_keeps_what_the_target_took() {
         let stopped = pair.migrate(&["rollback", "--yes", &hash]).exits(4);
         assert!(stopped.stderr.contains("id=4 (on the target only)"), "{stopped}");
         pair.target.run(&["SET SESSION sql_log_bin = 0", "DELETE FROM shop.t WHERE id = 4"]);
+        // Closed, and then it cannot go on: applications must be able to write somewhere.
+        let mut open = pair.target.sql();
+        for sql in ["BEGIN", "INSERT INTO shop.parent VALUES (8888)"] {
+            open.execute(sql).unwrap();
+        }
+        pair.target.run(&["REVOKE CONNECTION ADMIN ON *.* FROM mover@localhost"]);
+        let stopped = pair.migrate(&["resume", "--yes", &hash]).exits(4);
+        for what in ["CONNECTION ADMIN", "the target takes writes again"] {
+            assert!(stopped.stderr.contains(what), "{what}: {stopped}");
+        }
+        let only = pair.target.sql().query("SELECT @@read_only").unwrap();
+        assert_eq!(only.scalar().as_deref(), Some("0"), "{stopped}");
+        pair.target.run(&["GRANT CONNECTION ADMIN ON *.* TO mover@localhost"]);
         // Killed with the target closed.
         let words = ["migrate", "resume", "--yes", &hash, "--state-dir", "state"];
         let mut held = pair.lab.start(&words, Some("M7:undo-verifying"));
