@@ -108,6 +108,7 @@ mod tests {
             schema: "s".into(),
             name: "t".into(),
             columns: Vec::new(),
+            stored: Vec::new(),
             key: Vec::new(),
             cut_by: Some(cut_by.into()),
             data_bytes: 0,

@@ -157,6 +157,7 @@ mod tests {
             schema: "s".into(),
             name: name.into(),
             columns: Vec::new(),
+            stored: Vec::new(),
             key: Vec::new(),
             cut_by: cut_by.map(str::to_owned),
             data_bytes,

@@ -55,7 +55,7 @@ fn hash<'c>(columns: impl Iterator<Item = &'c Column>) -> String {
 }
 
 fn statement(table: &Table, within: &str) -> String {
-    let hash = hash(table.columns.iter());
+    let hash = hash(table.compared());
     let all = name("all rows");
     format!("SELECT {SUMS} FROM (SELECT {hash} AS h FROM {}{within}) AS {all}", table.quoted())
 }
@@ -65,7 +65,7 @@ fn of_parts(client: &mut Client, table: &Table, by: By) -> Result<BTreeMap<Strin
     if by == By::Us {
         return by_us::of_parts(client, table);
     }
-    let (key, row) = (hash(key_of(table)), hash(table.columns.iter()));
+    let (key, row) = (hash(key_of(table)), hash(table.compared()));
     let rows = client
         .query(&format!(
             "SELECT p, {SUMS} FROM (SELECT LEFT({key}, {DIGITS}) AS p, {row} AS h FROM {}) AS {} GROUP BY p",
@@ -104,7 +104,7 @@ fn of_rows(
     if by == By::Us {
         return by_us::of_rows(client, table, parts);
     }
-    let (key, row) = (hash(key_of(table)), hash(table.columns.iter()));
+    let (key, row) = (hash(key_of(table)), hash(table.compared()));
     let shown: Vec<String> = key_of(table).map(Column::read_as).collect();
     let within: Vec<String> = parts.iter().map(|part| text(part)).collect();
     let rows = client

@@ -43,6 +43,8 @@ pub struct Table {
     pub name: String,
     /// In order; generated ones are computed again on the target.
     pub columns: Vec<Column>,
+    /// Generated ones that are stored: each server has computed them by itself.
+    pub stored: Vec<Column>,
     /// Of its primary key; empty: it has none.
     pub key: Vec<String>,
     /// The first column of its primary key, where that is a whole number.
@@ -52,6 +54,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// What both sides must have alike.
+    pub fn compared(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().chain(&self.stored)
+    }
+
     /// `` `schema`.`table` ``
     pub fn quoted(&self) -> String {
         format!("{}.{}", name(&self.schema), name(&self.name))
@@ -171,6 +178,7 @@ pub fn tables(client: &mut Client, schemas: &[String]) -> Result<Vec<Table>, Net
                 schema: row.at(0)?.into_owned(),
                 name: row.at(1)?.into_owned(),
                 columns: Vec::new(),
+                stored: Vec::new(),
                 key: Vec::new(),
                 cut_by: None,
                 data_bytes: row.at(2)?.parse().unwrap_or(0),
@@ -178,10 +186,11 @@ pub fn tables(client: &mut Client, schemas: &[String]) -> Result<Vec<Table>, Net
         })
         .collect();
     let rows = client.query(&format!(
-        "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, DATA_TYPE FROM information_schema.COLUMNS \
-         WHERE TABLE_SCHEMA IN ({within}) AND COALESCE(GENERATION_EXPRESSION, '') = '' ORDER BY 1, 2, ORDINAL_POSITION"
+        "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, DATA_TYPE, COALESCE(GENERATION_EXPRESSION, '') = '' \
+         FROM information_schema.COLUMNS WHERE TABLE_SCHEMA IN ({within}) \
+         AND (COALESCE(GENERATION_EXPRESSION, '') = '' OR EXTRA LIKE '%STORED%') ORDER BY 1, 2, ORDINAL_POSITION"
     ))?;
-    let mut columns: BTreeMap<(String, String), Vec<Column>> = BTreeMap::new();
+    let mut columns: [BTreeMap<(String, String), Vec<Column>>; 2] = Default::default();
     let mut whole_numbers = BTreeSet::new();
     for row in rows.iter() {
         let cell = |at| row.at(at).map(std::borrow::Cow::into_owned);
@@ -191,7 +200,9 @@ pub fn tables(client: &mut Client, schemas: &[String]) -> Result<Vec<Table>, Net
             if kind.to_ascii_lowercase().ends_with("int") {
                 whole_numbers.insert((schema.clone(), table.clone(), name.clone()));
             }
-            columns.entry((schema, table)).or_default().push(Column { name, form });
+            let [given, stored] = &mut columns;
+            let of = if cell(4).as_deref() == Some("1") { given } else { stored };
+            of.entry((schema, table)).or_default().push(Column { name, form });
         }
     }
     let rows = client.query(&format!(
@@ -207,7 +218,10 @@ pub fn tables(client: &mut Client, schemas: &[String]) -> Result<Vec<Table>, Net
     }
     for table in &mut all {
         table.key = keys.remove(&(table.schema.clone(), table.name.clone())).unwrap_or_default();
-        table.columns = columns.remove(&(table.schema.clone(), table.name.clone())).unwrap_or_default();
+        let of_table = (table.schema.clone(), table.name.clone());
+        let [given, stored] = &mut columns;
+        table.columns = given.remove(&of_table).unwrap_or_default();
+        table.stored = stored.remove(&of_table).unwrap_or_default();
         let named = |column: &String| (table.schema.clone(), table.name.clone(), column.clone());
         table.cut_by = table.key.first().filter(|first| whole_numbers.contains(&named(first))).cloned();
     }
