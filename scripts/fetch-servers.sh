@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Makes a bundle of real servers for the lab, without root: nothing is installed and nothing is started.
 #
-#   fetch-servers.sh [--refresh] [--where] [galera-10.11|mariadb-11.8|mysql-9.7|mysql-5.5|ssh|haproxy]
+#   fetch-servers.sh [--refresh] [--where] [galera-10.11|mariadb-11.8|mysql-9.7|mysql-5.5|ssh|haproxy|nats]
 #
 #   galera-10.11   MariaDB 10.11 with Galera, of this machine's own Debian 12; runs under the machine's own loader
 #   mariadb-11.8   of Debian 13                      } under their own loader (usr/lib/*/ld-linux-*.so.*), with an
 #   mysql-9.7      of Debian unstable                } `openssl` of the same release beside them
 #   ssh            OpenSSH's server and client of this machine's own release, for hosts of a lab; nothing is started
 #   haproxy        HAProxy of this machine's own release, for a lab with a proxy
+#   nats           nats-server of Debian 13, for scans with workers; Debian 12 has one that is too old
 #   mysql-5.5      5.5.9 with yaSSL, TLS 1.0 only: out of a Maven artifact (140 MB, needs mvn), with 32-bit libraries
 #
 # A private apt tree (its own lists, its own empty dpkg status) downloads the packages from the mirrors that this machine
@@ -217,6 +218,7 @@ check_candidate() {
     galera-10.11) package=mariadb-server wanted=10.11 ;;
     mariadb-11.8) package=mariadb-server wanted=11.8 ;;
     mysql-9.7) package=mysql-server-core wanted=9.7 ;;
+    nats) package=nats-server wanted=2.10 ;;
     *) return 0 ;;
     esac
     candidate=$(apt-cache policy "$package" | awk '$1 == "Candidate:" { print $2 }')
@@ -265,6 +267,19 @@ make_haproxy() {
     has dpkg || cannot "this machine has no dpkg"
     unpack_packages "$tree" "$out" "" "$(dpkg --print-architecture)" haproxy
     [ -e "$out/usr/sbin/haproxy" ] || cannot "the packages hold no usr/sbin/haproxy"
+    sort "$tree/stamp" >"$out/stamp"
+}
+
+# A program of Go, which needs no loader of its own.
+make_nats() {
+    local tree=$1 out=$2
+    has dpkg || cannot "this machine has no dpkg"
+    unpack_packages "$tree" "$out" trixie "$(dpkg --print-architecture)" nats-server
+    [ -e "$out/usr/sbin/nats-server" ] || cannot "the packages hold no usr/sbin/nats-server"
+    if ! "$out/usr/sbin/nats-server" --version >"$tree/log/version" 2>&1; then
+        cat "$tree/log/version" >&2
+        cannot "the unpacked nats-server does not start on this machine"
+    fi
     sort "$tree/stamp" >"$out/stamp"
 }
 
@@ -320,9 +335,9 @@ main() {
         case $1 in
         --refresh) refresh=yes ;;
         --where) where=yes ;;
-        galera-10.11 | mariadb-11.8 | mysql-9.7 | mysql-5.5 | ssh | haproxy) bundle=$1 ;;
+        galera-10.11 | mariadb-11.8 | mysql-9.7 | mysql-5.5 | ssh | haproxy | nats) bundle=$1 ;;
         *)
-            printf 'usage: fetch-servers.sh [--refresh] [--where] [galera-10.11|mariadb-11.8|mysql-9.7|mysql-5.5|ssh|haproxy]\n' >&2
+            printf 'usage: fetch-servers.sh [--refresh] [--where] [galera-10.11|mariadb-11.8|mysql-9.7|mysql-5.5|ssh|haproxy|nats]\n' >&2
             exit 2
             ;;
         esac
@@ -378,6 +393,7 @@ main() {
     mysql-5.5) make_mysql55 "$work/tree" "$work/out" ;;
     ssh) make_ssh "$work/tree" "$work/out" ;;
     haproxy) make_haproxy "$work/tree" "$work/out" ;;
+    nats) make_nats "$work/tree" "$work/out" ;;
     esac
     if [ -e "$final" ]; then mv "$final" "$work/old"; fi
     mv "$work/out" "$final"

@@ -481,6 +481,9 @@ _sealion() {
             sealion__subcmd__help__subcmd__rotate__subcmd__disk,undo)
                 cmd="sealion__subcmd__help__subcmd__rotate__subcmd__disk__subcmd__undo"
                 ;;
+            sealion__subcmd__help__subcmd__scan,worker)
+                cmd="sealion__subcmd__help__subcmd__scan__subcmd__worker"
+                ;;
             sealion__subcmd__help__subcmd__share,audit)
                 cmd="sealion__subcmd__help__subcmd__share__subcmd__audit"
                 ;;
@@ -711,6 +714,9 @@ _sealion() {
                 ;;
             sealion__subcmd__rotate__subcmd__disk,undo)
                 cmd="sealion__subcmd__rotate__subcmd__disk__subcmd__undo"
+                ;;
+            sealion__subcmd__scan,worker)
+                cmd="sealion__subcmd__scan__subcmd__worker"
                 ;;
             sealion__subcmd__share,audit)
                 cmd="sealion__subcmd__share__subcmd__audit"
@@ -4217,8 +4223,22 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__scan)
-            opts=""
+            opts="worker"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__scan__subcmd__worker)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -6939,7 +6959,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__scan)
-            opts="-v -h --targets-file --authorized-range --resume --out --html --baseline --full --first --intrusive --max-handshakes --forget-budget --login-file --rate --at-once --timeout-ms --proxy-protocol --ssl-ca --fail-on --format --inventory --color --verbose --help"
+            opts="-v -h --targets-file --authorized-range --resume --out --html --baseline --full --first --intrusive --max-handshakes --forget-budget --login-file --workers --zone --lease-s --silence-s --nats-ca --nats-login --nats-name --broker-wait-s --rate --at-once --timeout-ms --proxy-protocol --ssl-ca --fail-on --format --inventory --color --verbose --help worker"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -6981,6 +7001,38 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --workers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zone)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lease-s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --silence-s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nats-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nats-login)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nats-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --broker-wait-s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --rate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -7007,6 +7059,68 @@ _sealion() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "table json csv sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__scan__subcmd__worker)
+            opts="-v -h --from --zone --authorized-range --intrusive --rate --at-once --print-permissions --nats-ca --nats-login --nats-name --broker-wait-s --inventory --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zone)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --authorized-range)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --intrusive)
+                    COMPREPLY=($(compgen -W "heartbleed ccs robot login" -- "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --at-once)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nats-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nats-login)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nats-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --broker-wait-s)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --inventory)

@@ -107,45 +107,74 @@ complete -c sealion -n "__fish_sealion_using_subcommand demo" -l relay -d 'Obser
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l hosts -d 'Make each node a host of its own, with a network and a sshd, and reach it by ssh'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l targets-file -d 'Read more targets from FILE, one a line; - is standard input' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l authorized-range -d 'File with the address ranges that may be scanned, one a line' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l resume -d 'Complete an interrupted scan from the JSON file it left' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l out -d 'Also write the result as JSON to FILE' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l html -d 'Also write an HTML page to FILE' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l baseline -d 'Show only what changed since this JSON file was written' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l intrusive -d 'Also test for Heartbleed, early CCS and ROBOT' -r -f -a "heartbleed\t''
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l targets-file -d 'Read more targets from FILE, one a line; - is standard input' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l authorized-range -d 'File with the address ranges that may be scanned, one a line' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l resume -d 'Complete an interrupted scan from the JSON file it left' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l out -d 'Also write the result as JSON to FILE' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l html -d 'Also write an HTML page to FILE' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l baseline -d 'Show only what changed since this JSON file was written' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l intrusive -d 'Also test for Heartbleed, early CCS and ROBOT' -r -f -a "heartbleed\t''
 ccs\t''
 robot\t''
 login\t'One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in cleartext?'"
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l max-handshakes -d 'Connections to one address a day' -r
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l login-file -d 'Log in once afterwards, so that servers reset their count' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l rate -d 'New connections a second, for all targets together' -r
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l at-once -d 'Targets scanned in parallel, with one connection each' -r
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l timeout-ms -d 'Timeout of one connection in milliseconds' -r
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l proxy-protocol -d 'Send a PROXY header first, for servers behind a load balancer' -r -f -a "v1\t''
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l max-handshakes -d 'Connections to one address a day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l login-file -d 'Log in once afterwards, so that servers reset their count' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l workers -d 'Let workers scan: a NATS broker (nats://HOST:PORT), or a file for workers on this machine' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l zone -d 'Zone of the workers: ZONE, NETWORK/PREFIX=ZONE or .DOMAIN=ZONE' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l lease-s -d 'Give a target to another worker after so many seconds without a sign of life' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l silence-s -d 'End the scan if no worker answers for so many seconds' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l nats-ca -d 'CA certificates of the broker, instead of those of the system' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l nats-login -d 'Credentials file or nkey seed for the broker, with mode 0600' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l nats-name -d 'Name at the broker, and of the inbox _INBOX_NAME' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l broker-wait-s -d 'Wait so many seconds for a broker that is away' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l rate -d 'New connections a second, for all targets together' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l at-once -d 'Targets scanned in parallel, with one connection each' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l timeout-ms -d 'Timeout of one connection in milliseconds' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l proxy-protocol -d 'Send a PROXY header first, for servers behind a load balancer' -r -f -a "v1\t''
 v2\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l ssl-ca -d 'CA certificates to verify against, beside those of the system' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l fail-on -d 'Exit with 1 if a finding has this severity or a higher one' -r -f -a "info\t''
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l ssl-ca -d 'CA certificates to verify against, beside those of the system' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l fail-on -d 'Exit with 1 if a finding has this severity or a higher one' -r -f -a "info\t''
 low\t''
 medium\t''
 high\t''
 critical\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l format -d 'Output format' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l format -d 'Output format' -r -f -a "table\t''
 json\t''
 csv\t''
 sarif\t''
 junit\t''
 prometheus\t''
 html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l full -d 'Test every cipher suite, group and signature scheme'
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l first -d 'Read only the greeting, one handshake and the certificate'
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l forget-budget -d 'Reset the count of connections of --max-handshakes'
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d 'Print more details; -vv prints everything'
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l full -d 'Test every cipher suite, group and signature scheme'
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l first -d 'Read only the greeting, one handshake and the certificate'
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -l forget-budget -d 'Reset the count of connections of --max-handshakes'
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and not __fish_seen_subcommand_from worker" -a "worker" -d 'Scan targets for others: take them from a queue, and hand the results in'
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l from -d 'Where the targets are: a NATS broker (nats://HOST:PORT), or a file' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l zone -d 'Take targets of this zone only' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l authorized-range -d 'Contact only addresses in the ranges of FILE, whatever is asked for' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l intrusive -d 'Permit probes that may harm a server, if a scan asks for them' -r -f -a "heartbleed\t''
+ccs\t''
+robot\t''
+login\t'One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in cleartext?'"
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l rate -d 'New connections a second of this worker' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l at-once -d 'Targets scanned in parallel, with one connection each' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l nats-ca -d 'CA certificates of the broker, instead of those of the system' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l nats-login -d 'Credentials file or nkey seed for the broker, with mode 0600' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l nats-name -d 'Name at the broker, and of the inbox _INBOX_NAME' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l broker-wait-s -d 'Wait so many seconds for a broker that is away' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -l print-permissions -d 'Print the permissions that a worker needs at nats-server, and exit'
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand scan; and __fish_seen_subcommand_from worker" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l flavour -d 'With --print-grants: only those for this flavour' -r -f -a "mariadb\t''
 mysql\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand audit" -l if -d 'Print what could be read by who has got hold of one thing: disk, backup, link, host, app-account=NAME' -r
@@ -2408,6 +2437,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_see
 complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "completions" -d 'Print shell completions'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch watch-clients web plan apply enable disable rotate trust join resume undo diagnose keys abandon bench migrate send receive archive xbcrypt xbstream share lab report agent config grants explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from scan" -f -a "worker" -d 'Scan targets for others: take them from a queue, and hand the results in'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "client" -d 'Test one client against man-in-the-middle attacks, using a rogue server'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "clients" -d 'Test database drivers and tools, in every TLS mode they have'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "config" -d 'Check the database connections in application settings'

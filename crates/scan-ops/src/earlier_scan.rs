@@ -39,14 +39,14 @@ pub fn read(path: &Path) -> Result<ScanReport, OpsError> {
     // Once more from the bytes, whose errors have a line.
     drop(value);
     let report: ScanReport = serde_json::from_slice(&bytes).map_err(|error| refuse(error.to_string()))?;
-    check(&report).map_err(refuse)?;
+    check_rows(&report.targets).map_err(refuse)?;
     Ok(report)
 }
 
 /// What no scan writes: somebody's hand was in it, and its words would reach a terminal.
-fn check(report: &ScanReport) -> Result<(), String> {
+pub fn check_rows(rows: &[TargetRow]) -> Result<(), String> {
     let mut seen = BTreeSet::new();
-    for (place, row) in report.targets.iter().enumerate() {
+    for (place, row) in rows.iter().enumerate() {
         let refuse = |what: &str| Err(format!("targets[{place}] {what}"));
         let is_harmless =
             |each: char| each == ' ' || each.is_ascii_graphic() || !each.is_ascii() && each.is_alphanumeric();
@@ -190,7 +190,7 @@ impl TypedOptions {
     }
 }
 
-fn depth_of(word: &str) -> Option<Depth> {
+pub fn depth_of(word: &str) -> Option<Depth> {
     [Depth::First, Depth::Classes, Depth::Full].into_iter().find(|depth| depth_word(*depth) == word)
 }
 

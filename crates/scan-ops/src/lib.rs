@@ -12,6 +12,7 @@ mod queue;
 mod rows;
 mod srv;
 mod target_spec;
+pub mod workers;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
@@ -133,6 +134,8 @@ pub trait Listener {
     /// Called all the time: the result so far, not complete, can be had now. Whoever keeps it now and then has it when the
     /// process is killed.
     fn so_far(&mut self, _report: &dyn Fn() -> ScanReport) {}
+    /// With workers: of so many targets, so many have their rows.
+    fn progress(&mut self, _done: usize, _of: usize) {}
 }
 
 impl<F: FnMut(&TargetRow)> Listener for F {
@@ -226,32 +229,12 @@ fn run(
                     },
                 },
             };
-            let Some(mut target) = target else { continue };
-            let ip = target.address.ip();
-            if !budget.take_turn(ip) {
-                let began = since.unwrap_or_else(Instant::now);
-                if began.elapsed() < settings.turn_wait {
-                    queue.put_off(target, began);
-                    if since.is_some() {
-                        return Next::Later;
-                    }
-                } else {
-                    refused.push(rows::asked_by_another(&target, settings.turn_wait));
-                    queue.done(ip);
-                }
-                continue;
-            }
-            match budget.left(ip, settings.connections_per_address) {
-                0 => {
-                    refused.push(rows::over_budget(&target, settings.connections_per_address));
-                    queue.done(ip);
-                    budget.end_turn(ip);
-                }
-                left => {
-                    target.connections_max = left;
-                    target.proxy = settings.proxy;
-                    return Next::Target(target);
-                }
+            let Some(target) = target else { continue };
+            match admit(queue, budget, settings, target, since) {
+                Admitted::Now(target) => return Next::Target(target),
+                Admitted::Never(row) => refused.push(*row),
+                Admitted::PutOff if since.is_some() => return Next::Later,
+                Admitted::PutOff => {}
             }
         }
     };
@@ -290,6 +273,47 @@ fn run(
     drop(unresolved);
     let rows = std::mem::take(&mut done.rows);
     Ok(done.report(rows, is_complete))
+}
+
+/// Whether a target whose turn has come may be asked.
+enum Admitted {
+    Now(Target),
+    Never(Box<TargetRow>),
+    /// Another process asks its address.
+    PutOff,
+}
+
+fn admit(
+    queue: &mut Queue,
+    budget: &mut Budget,
+    settings: &Settings,
+    mut target: Target,
+    since: Option<Instant>,
+) -> Admitted {
+    let ip = target.address.ip();
+    if !budget.take_turn(ip) {
+        let began = since.unwrap_or_else(Instant::now);
+        if began.elapsed() < settings.turn_wait {
+            queue.put_off(target, began);
+            return Admitted::PutOff;
+        }
+        let row = rows::asked_by_another(&target, settings.turn_wait);
+        queue.done(ip);
+        return Admitted::Never(Box::new(row));
+    }
+    match budget.left(ip, settings.connections_per_address) {
+        0 => {
+            let row = rows::over_budget(&target, settings.connections_per_address);
+            queue.done(ip);
+            budget.end_turn(ip);
+            Admitted::Never(Box::new(row))
+        }
+        left => {
+            target.connections_max = left;
+            target.proxy = settings.proxy;
+            Admitted::Now(target)
+        }
+    }
 }
 
 type State<'b> = RefCell<(Queue, &'b mut Budget, Vec<TargetRow>)>;
@@ -465,10 +489,13 @@ fn resolve(target_specs: &[TargetSpec], settings: &Settings) -> (mpsc::Receiver<
     );
     for _ in 0..RESOLVERS.min(target_specs.len()) {
         let resolver = Resolver {
-            send: send.clone(),
+            send: {
+                let send = send.clone();
+                Box::new(move |target| send.send(target).map_err(|_| Over))
+            },
             rows: Arc::clone(&rows),
             named: Arc::clone(&named),
-            authorized: settings.authorized.clone(),
+            authorized: settings.authorized.iter().cloned().collect(),
             nameservers: settings.nameservers.clone(),
         };
         let queue = Arc::clone(&queue);
@@ -489,10 +516,11 @@ fn resolve(target_specs: &[TargetSpec], settings: &Settings) -> (mpsc::Receiver<
 struct Over;
 
 struct Resolver {
-    send: mpsc::SyncSender<Target>,
+    send: Box<dyn Fn(Target) -> Result<(), Over> + Send>,
     rows: Rows,
     named: Arc<HashSet<(String, u16)>>,
-    authorized: Option<Authorized>,
+    /// All of them must hold an address.
+    authorized: Vec<Authorized>,
     nameservers: Vec<SocketAddr>,
 }
 
@@ -530,7 +558,7 @@ impl Resolver {
     }
 
     fn address(&self, host: &str, ip: IpAddr, port: Option<u16>) -> Result<(), Over> {
-        if let Some(authorized) = self.authorized.as_ref().filter(|authorized| !authorized.holds(ip)) {
+        if let Some(authorized) = self.authorized.iter().find(|authorized| !authorized.holds(ip)) {
             self.note(rows::unauthorized(host, ip, port, &authorized.path));
             return Ok(());
         }
@@ -543,7 +571,7 @@ impl Resolver {
     }
 
     fn target(&self, host: &str, ip: IpAddr, port: u16, is_named: bool) -> Result<(), Over> {
-        self.send.send(Target::new(host, ip, port, is_named)).map_err(|_| Over)
+        (self.send)(Target::new(host, ip, port, is_named))
     }
 
     fn note(&self, row: TargetRow) {

@@ -143,6 +143,16 @@ pub fn no_service(name: &str, why: &str) -> TargetRow {
     }
 }
 
+/// A target as it was named, which nobody could ask.
+pub fn not_asked(word: &str, why: &str) -> TargetRow {
+    let (host, port) = ::scan::target::host_and_port(word).unwrap_or_else(|_| (word.to_owned(), None));
+    TargetRow {
+        target: word.to_owned(),
+        not_seen: vec![why.to_owned()],
+        ..no_address(&host, Some(port.unwrap_or(0)), "")
+    }
+}
+
 pub fn unauthorized(host: &str, ip: IpAddr, port: Option<u16>, path: &Path) -> TargetRow {
     TargetRow {
         not_seen: vec![format!("not scanned: {ip} is outside of --authorized-range {}", path.display())],

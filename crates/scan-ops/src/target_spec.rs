@@ -110,6 +110,7 @@ fn range(word: &str) -> Result<TargetSpec, String> {
 pub struct Authorized {
     pub path: PathBuf,
     allowed: Arc<Allowed>,
+    words: Arc<[String]>,
 }
 
 impl Authorized {
@@ -125,17 +126,28 @@ impl Authorized {
                 "write one range per line, such as 10.0.0.0/24 or fd00::/64",
             )
         };
-        let mut ranges = Vec::new();
-        for (number, word) in words(path, AUTHORIZED_BYTES_MAX).map_err(&refuse)? {
-            ranges.push(Cidr::parse(&word).map_err(|why| refuse(format!("line {number}: {why}")))?);
+        let found = words(path, AUTHORIZED_BYTES_MAX).map_err(&refuse)?;
+        for (number, word) in &found {
+            Cidr::parse(word).map_err(|why| refuse(format!("line {number}: {why}")))?;
         }
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self::of(path, found.into_iter().map(|(_, word)| word).collect()).map_err(refuse)
+    }
+
+    /// The ranges as somebody else read them from a file of theirs.
+    ///
+    /// # Errors
+    /// The first that is none.
+    pub fn of(path: PathBuf, words: Vec<String>) -> Result<Self, String> {
+        let ranges = words.iter().map(|word| Cidr::parse(word)).collect::<Result<Vec<_>, _>>()?;
         if ranges.is_empty() {
-            return Err(refuse("it contains no range".into()));
+            return Err("it contains no range".into());
         }
-        Ok(Self {
-            path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
-            allowed: Arc::new(Allowed::of(ranges)),
-        })
+        Ok(Self { path, allowed: Arc::new(Allowed::of(ranges)), words: words.into() })
+    }
+
+    pub fn words(&self) -> &[String] {
+        &self.words
     }
 
     pub fn holds(&self, address: IpAddr) -> bool {

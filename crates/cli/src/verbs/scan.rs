@@ -1,6 +1,8 @@
 //! `sealion scan`: what was typed, what is written where, and how it ends.
 
+mod broker;
 mod table;
+mod worker;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -33,11 +35,14 @@ const FORMATS: &[Format] = &[
 #[derive(Debug, Args)]
 #[command(
     arg = formats(FORMATS),
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
     after_long_help = "Examples:
   sealion scan db1 db2:3307
   sealion scan --full --format sarif db1 > db1.sarif
   sealion scan 10.0.0.0/24 --authorized-range ranges.txt --rate 20
   sealion scan --baseline last-week.json --fail-on high db1
+  sealion scan --workers nats://broker:4222 --nats-ca ca.pem --nats-login scan.creds --targets-file all.txt
 
 Each connection of a scan may leave a line \"Aborted connection\" in the server's error log: up to 35 for each port, 65 with --full.
 
@@ -45,6 +50,8 @@ Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 with --fail-on
 reached."
 )]
 pub struct ScanArgs {
+    #[command(subcommand)]
+    pub what: Option<ScanCommand>,
     /// HOST, HOST:PORT, [IPv6]:PORT, NETWORK/PREFIX or srv:NAME; the nodes of the inventory if omitted
     ///
     /// HOST, HOST:PORT, an address, [IPv6]:PORT, NETWORK/PREFIX[:PORT] or srv:_mysql._tcp.NAME. A host without a port is scanned
@@ -120,6 +127,26 @@ pub struct ScanArgs {
     /// whose certificate --ssl-ca verifies, with its host name. Not with NETWORK/PREFIX targets.
     #[arg(long, value_name = "FILE", requires = "ssl_ca", conflicts_with = "resume", hide_short_help = true)]
     pub login_file: Option<PathBuf>,
+    /// Let workers scan: a NATS broker (nats://HOST:PORT), or a file for workers on this machine
+    ///
+    /// Let workers scan, which are started with `sealion scan worker`: nats://HOST:PORT is a NATS broker with JetStream (2.10 or newer,
+    /// with TLS), several with commas; anything else is a file that workers on this machine read too.
+    #[arg(long, value_name = "PLACE", conflicts_with_all = ["rate", "at_once", "login_file", "forget_budget"])]
+    pub workers: Option<String>,
+    /// Zone of the workers: ZONE, NETWORK/PREFIX=ZONE or .DOMAIN=ZONE
+    ///
+    /// Zone whose workers scan: ZONE for all targets, NETWORK/PREFIX=ZONE for addresses, .DOMAIN=ZONE for names. The first one that
+    /// fits counts; "default" if none does.
+    #[arg(long = "zone", value_name = "ZONE", requires = "workers", hide_short_help = true)]
+    pub zones: Vec<String>,
+    /// Give a target to another worker after so many seconds without a sign of life
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600), requires = "workers", hide_short_help = true)]
+    pub lease_s: u64,
+    /// End the scan if no worker answers for so many seconds
+    #[arg(long, value_name = "S", default_value_t = 900, value_parser = clap::value_parser!(u64).range(1..=86_400), requires = "workers", hide_short_help = true)]
+    pub silence_s: u64,
+    #[command(flatten)]
+    pub broker: broker::BrokerArgs,
     /// New connections a second, for all targets together
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
     pub rate: Option<u32>,
@@ -141,6 +168,15 @@ pub struct ScanArgs {
     /// Findings that sealion.toml accepts do not count until they expire.
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<SeverityArg>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum ScanCommand {
+    /// Scan targets for others: take them from a queue, and hand the results in
+    ///
+    /// Scan targets that `sealion scan --workers` publishes: take them from a queue, and hand the results in. (A host named "worker" is
+    /// scanned as worker:3306.)
+    Worker(Box<worker::WorkerArgs>),
 }
 
 /// Probes that may harm an old server.
@@ -179,6 +215,9 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 const KEEP_EVERY: Duration = Duration::from_secs(5);
 
 pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
+    if let Some(ScanCommand::Worker(args)) = &args.what {
+        return worker::worker(args);
+    }
     let typed = TypedOptions {
         depth: match (args.full, args.first) {
             (true, _) => Some(Depth::Full),
@@ -213,6 +252,9 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         differ(out, html)?;
     }
     let login = args.login_file.as_deref().map(|path| closing_login(path, &target_specs)).transpose()?;
+    let zones = scan_ops::workers::ZoneMap::read(args.zones.iter().map(String::as_str))?;
+    let place = args.workers.as_deref().map(|place| args.broker.place(place, ::queue::rights::PUBLISHER));
+    let queue = place.transpose()?.map(|place| scan_ops::workers::open(&place)).transpose()?;
     // The report says that it is not complete.
     let stop = crate::interrupt::flag()?;
     let mut budget = Budget::open();
@@ -236,13 +278,28 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         out: args.out.as_deref().filter(|path| !is_written_to(path)),
         keep_at: began + KEEP_FIRST,
         ports_done: 0,
+        targets_done: None,
         began,
         line_at: began + PROGRESS_FIRST,
         stop: &stop,
     };
-    let report = match &earlier {
-        Some(earlier) => scan_ops::complete(earlier, &settings, &mut budget, &stop, &mut progress),
-        None => scan_ops::scan(&target_specs, &settings, &mut budget, &stop, &mut progress),
+    let report = match (queue, &earlier) {
+        (Some(mut queue), _) => scan_ops::workers::scan_with_workers(
+            earlier.as_ref(),
+            &target_specs,
+            &settings,
+            scan_ops::workers::Publishing {
+                queue: queue.as_mut(),
+                zones,
+                lease: Duration::from_secs(args.lease_s),
+                silence_max: Duration::from_secs(args.silence_s),
+                notes: &tell,
+            },
+            &stop,
+            &mut progress,
+        ),
+        (None, Some(earlier)) => scan_ops::complete(earlier, &settings, &mut budget, &stop, &mut progress),
+        (None, None) => scan_ops::scan(&target_specs, &settings, &mut budget, &stop, &mut progress),
     };
     show::progress("");
     if let Err(why) = budget.save() {
@@ -325,6 +382,8 @@ struct Progress<'p> {
     keep_at: Instant,
     /// For the line of progress.
     ports_done: u32,
+    /// With workers: how many, and of how many.
+    targets_done: Option<(usize, usize)>,
     began: Instant,
     line_at: Instant,
     stop: &'p AtomicBool,
@@ -345,15 +404,22 @@ impl Listener for Progress<'_> {
         }
     }
 
+    fn progress(&mut self, done: usize, of: usize) {
+        self.targets_done = Some((done, of));
+    }
+
     fn so_far(&mut self, report: &dyn Fn() -> ScanReport) {
         let began = Instant::now();
         if began >= self.line_at {
             let elapsed_s = self.began.elapsed().as_secs_f64();
-            let per_s = f64::from(self.ports_done) / elapsed_s;
-            show::progress(&format!(
-                "{} scanned, {per_s:.1} ports/s, {elapsed_s:.0} s",
-                counted(self.ports_done, "port", "ports")
-            ));
+            show::progress(&match self.targets_done {
+                Some((done, of)) => of_workers(done, of, elapsed_s),
+                None => format!(
+                    "{} scanned, {:.1} ports/s, {elapsed_s:.0} s",
+                    counted(self.ports_done, "port", "ports"),
+                    f64::from(self.ports_done) / elapsed_s
+                ),
+            });
             self.line_at = began + PROGRESS_EVERY;
         }
         let Some(path) = self.out.filter(|_| began >= self.keep_at) else { return };
@@ -362,6 +428,16 @@ impl Listener for Progress<'_> {
         // Long results take a while: most of the time is for the scan.
         self.keep_at = Instant::now() + KEEP_EVERY.max(began.elapsed() * 20);
     }
+}
+
+fn of_workers(done: usize, of: usize, elapsed_s: f64) -> String {
+    let per_s = done as f64 / elapsed_s;
+    let left = if done == 0 {
+        String::new()
+    } else {
+        format!(", about {} left", show::duration((of - done) as f64 / per_s))
+    };
+    format!("{done} of {of} targets, {per_s:.0} targets/s{left}")
 }
 
 /// Stdout, which may be a pipe that nobody reads any more, or a disk that is full.

@@ -1,6 +1,8 @@
 //! Real servers and the shipped binary, driven from the outside as a person or another program would.
 
+pub mod broker;
 pub mod bundled;
+pub mod endpoints;
 pub mod foreign_tls;
 pub mod hosts;
 pub mod inside;

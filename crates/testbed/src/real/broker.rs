@@ -1,0 +1,162 @@
+//! A real nats-server with JetStream, TLS and users who have the rights that `sealion scan worker --print-permissions` prints.
+
+use std::fmt::Write as _;
+use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use nkeys::KeyPair;
+use queue::{Zone, rights};
+use secrecy::ExposeSecret as _;
+use trust::{Ca, CaSpec, KeyKind, LeafSpec};
+
+use super::{Program, wait_for};
+
+const UP: Duration = Duration::from_secs(30);
+
+pub struct Broker {
+    program: Option<Program>,
+    dir: PathBuf,
+    pub port: u16,
+}
+
+/// Who may come: a publisher, and a worker for each name and zone.
+#[must_use]
+pub fn nats_server() -> PathBuf {
+    let path = std::env::var_os("SEALION_NATS_SERVER")
+        .map_or_else(|| ::lab::bundle::bundle("nats").join("usr/sbin/nats-server"), PathBuf::from);
+    assert!(path.is_file(), "there is no {}; run: sealion lab fetch nats", path.display());
+    path
+}
+
+impl Broker {
+    /// Starts one in `dir`. Each worker is a name and its zone.
+    #[track_caller]
+    #[must_use]
+    pub fn start(dir: &Path, workers: &[(&str, &str)]) -> Self {
+        // Kept: it comes back on the same port.
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .and_then(|listener| listener.local_addr())
+            .expect("a port")
+            .port();
+        let now_unix = model::Clock::unix_ms(&model::SystemClock) / 1000;
+        let now_unix = i64::try_from(now_unix).expect("a time");
+        let ca_spec = CaSpec { common_name: "broker CA".into(), valid_days: 30, key: KeyKind::EcP256 };
+        let ca = Ca::create(&ca_spec, now_unix).expect("a CA");
+        let leaf = LeafSpec {
+            common_name: "broker".into(),
+            dns: vec![],
+            ips: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
+            valid_days: 20,
+            key: KeyKind::EcP256,
+            not_before_unix: None,
+            not_after_unix: None,
+        };
+        let leaf = ca.issue(&leaf, now_unix).expect("a leaf");
+        write(&dir.join("ca.pem"), &ca.cert_pem());
+        write(&dir.join("cert.pem"), &leaf.cert_pem);
+        write(&dir.join("key.pem"), leaf.key_pem.expose_secret());
+        let mut users = String::new();
+        let mut add = |name: &str, permissions: &str| {
+            let key = KeyPair::new_user();
+            write(&dir.join(format!("{name}.nk")), &key.seed().expect("a seed"));
+            let _ = writeln!(users, "{{ nkey: \"{}\"\n{permissions} }}", key.public_key());
+        };
+        add("publisher", &rights::of_publisher(rights::PUBLISHER));
+        for (name, zone) in workers {
+            add(name, &rights::of_worker(&Zone::parse(zone).expect("a zone"), name));
+        }
+        let at = dir.display();
+        write(
+            &dir.join("nats.conf"),
+            &format!(
+                "host: 127.0.0.1\nport: {port}\ntls {{ cert_file: \"{at}/cert.pem\", key_file: \"{at}/key.pem\" }}\n\
+                 jetstream {{ store_dir: \"{at}/store\" }}\nauthorization {{ users = [\n{users}] }}\n"
+            ),
+        );
+        let mut broker = Self { program: None, dir: dir.to_owned(), port };
+        broker.run();
+        broker
+    }
+
+    /// Starts it, with what it kept.
+    #[track_caller]
+    pub fn run(&mut self) {
+        let mut command = Command::new(nats_server());
+        command.arg("-c").arg(self.dir.join("nats.conf")).arg("-l").arg(self.dir.join("log"));
+        let mut program = Program::start(command);
+        let port = self.port;
+        let up = wait_for(UP, || {
+            let is_up = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok();
+            (is_up || program.has_ended()).then_some(is_up)
+        });
+        assert_eq!(up, Some(true), "nats-server is not up: {}\n{}", program.stderr(), self.log());
+        self.program = Some(program);
+    }
+
+    /// kill -9.
+    pub fn kill(&mut self) {
+        if let Some(program) = self.program.take() {
+            end(program.pid(), Signal::SIGKILL);
+        }
+    }
+
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.program.as_ref().map(Program::pid)
+    }
+
+    #[must_use]
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.dir.join("log")).unwrap_or_default()
+    }
+
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    #[must_use]
+    pub fn ca(&self) -> PathBuf {
+        self.dir.join("ca.pem")
+    }
+
+    /// The file with the key of that user.
+    #[must_use]
+    pub fn login(&self, name: &str) -> PathBuf {
+        self.dir.join(format!("{name}.nk"))
+    }
+
+    /// As a user of it reaches it.
+    #[must_use]
+    pub fn place(&self, user: &str, name: &str) -> queue::nats::NatsPlace {
+        queue::nats::NatsPlace {
+            url: self.url(),
+            ca: Some(self.ca()),
+            login: Some(self.login(user)),
+            name: name.into(),
+            wait_max: Duration::from_secs(60),
+            listener: std::sync::Arc::new(|_: &str| {}),
+        }
+    }
+}
+
+/// Sends a signal to a process that the test has started.
+pub fn end(pid: u32, signal: Signal) {
+    let _ = kill(Pid::from_raw(i32::try_from(pid).expect("a pid")), signal);
+}
+
+fn write(path: &Path, text: &str) {
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+        .expect("the directory is ours");
+    std::io::Write::write_all(&mut file, text.as_bytes()).expect("there is space");
+}

@@ -1,0 +1,228 @@
+//! What every queue promises, tried on both: a file, and a real broker with users of the least rights.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use queue::nats::NatsQueue;
+use queue::sqlite::SqliteQueue;
+use queue::{Answer, DELIVERIES_MAX, Job, Lease, Outcome, Queue, QueueError, Run, RunId, Zone};
+use testbed::real::broker::Broker;
+use testbed::real::{short_dir, wait_for};
+
+const LEASE: Duration = Duration::from_secs(1);
+const WAIT: Duration = Duration::from_millis(200);
+const AT_MOST: Duration = Duration::from_secs(30);
+
+/// Opens the queue as that user: `publisher`, or a worker of the zone in its name.
+type Open<'o> = &'o dyn Fn(&str) -> Box<dyn Queue>;
+
+/// Runs a check over both queues, each with the users `publisher`, `dmz` and `core`.
+fn with_both(check: impl Fn(Open<'_>)) {
+    let dir = short_dir();
+    check(&|_| Box::new(SqliteQueue::open(&dir.path().join("queue.db")).expect("a file of ours")));
+    let broker = Broker::start(dir.path(), &[("dmz", "dmz"), ("core", "core")]);
+    check(&|user| connect(&broker, user));
+}
+
+fn connect(broker: &Broker, user: &str) -> Box<dyn Queue> {
+    let name = if user == "publisher" { queue::rights::PUBLISHER } else { user };
+    Box::new(NatsQueue::connect(broker.place(user, name)).expect("a user of the broker"))
+}
+
+fn zone(word: &str) -> Zone {
+    Zone::parse(word).expect("a zone")
+}
+
+fn run(id: &str) -> Run {
+    Run {
+        id: RunId::parse(id).expect("a name"),
+        settings: b"as they are".to_vec(),
+        zones: vec![zone("dmz"), zone("core")],
+        lease: LEASE,
+    }
+}
+
+fn job(run: &Run, word: &str, number: u64) -> Job {
+    let body = format!("target {number}").into_bytes();
+    Job { run: run.id.clone(), zone: zone(word), number, attempt: 0, body }
+}
+
+fn lease_all(queue: &mut dyn Queue, word: &str, wanted: usize) -> Vec<Lease> {
+    let mut leases = Vec::new();
+    wait_for(AT_MOST, || {
+        leases.extend(queue.lease(&zone(word), 100, WAIT).expect("the queue is there"));
+        (leases.len() >= wanted).then_some(())
+    });
+    assert_eq!(leases.len(), wanted, "{leases:?}");
+    leases
+}
+
+fn answers(queue: &mut dyn Queue, run: &Run, wanted: usize) -> BTreeMap<u64, Answer> {
+    let mut found = BTreeMap::new();
+    wait_for(AT_MOST, || {
+        for answer in queue.answers(&run.id, 100, WAIT).expect("the queue is there") {
+            let number = answer.number;
+            let before = found.insert(number, answer.clone());
+            assert!(before.is_none_or(|before| before == answer), "two answers of {number}");
+        }
+        (found.len() >= wanted).then_some(())
+    });
+    // Whatever comes behind the last one would be too much.
+    let more = queue.answers(&run.id, 100, WAIT).expect("the queue is there");
+    assert!(found.len() == wanted && more.is_empty(), "{found:?} and {more:?}");
+    found
+}
+
+fn handed_in(leases: Vec<Lease>, by: &str) -> Vec<(Lease, Vec<u8>)> {
+    leases.into_iter().map(|lease| (lease, by.as_bytes().to_vec())).collect()
+}
+
+#[test]
+fn an_answer_counts_once_whoever_brings_it() {
+    with_both(|open| {
+        let (mut publisher, mut slow, mut fast) = (open("publisher"), open("dmz"), open("dmz"));
+        let run = run("once");
+        publisher.open_run(&run).expect("it is ready");
+        let jobs: Vec<Job> = (0..3).map(|number| job(&run, "dmz", number)).collect();
+        publisher.publish(&jobs).expect("they are kept");
+        publisher.publish(&jobs).expect("they are there already");
+        assert_eq!(publisher.left(&run).expect("it is there"), 3);
+        assert_eq!(slow.settings(&run.id).expect("it is there"), Some(run.settings.clone()));
+        let held = lease_all(slow.as_mut(), "dmz", 3);
+        assert!(held.iter().all(|lease| lease.deliveries == 1 && jobs.contains(&lease.job)), "{held:?}");
+        // The slow one says nothing: its leases expire, and another one is faster.
+        let again = lease_all(fast.as_mut(), "dmz", 3);
+        assert!(again.iter().all(|lease| lease.deliveries == 2), "{again:?}");
+        fast.ack(handed_in(again, "fast")).expect("it is kept");
+        slow.ack(handed_in(held, "slow")).expect("it is dropped");
+        let found = answers(publisher.as_mut(), &run, 3);
+        assert!(found.values().all(|answer| answer.outcome == Outcome::Done(b"fast".to_vec())), "{found:?}");
+        assert!(fast.lease(&zone("dmz"), 9, WAIT).expect("it is there").is_empty());
+        let left = wait_for(AT_MOST, || publisher.left(&run).is_ok_and(|left| left == 0).then_some(()));
+        assert!(left.is_some(), "jobs are left");
+    });
+}
+
+#[test]
+fn a_lease_that_is_renewed_does_not_expire_and_one_that_is_given_back_is_free_at_once() {
+    with_both(|open| {
+        let (mut publisher, mut worker, mut other) = (open("publisher"), open("dmz"), open("dmz"));
+        let run = run("renewed");
+        publisher.open_run(&run).expect("it is ready");
+        publisher.publish(&[job(&run, "dmz", 0)]).expect("it is kept");
+        let held = lease_all(worker.as_mut(), "dmz", 1);
+        for _ in 0..8 {
+            worker.extend(&held).expect("it is there");
+            assert!(other.lease(&zone("dmz"), 1, LEASE / 4).expect("it is there").is_empty(), "it expired");
+        }
+        worker.nack(&held).expect("it is there");
+        assert_eq!(lease_all(other.as_mut(), "dmz", 1)[0].deliveries, 2);
+    });
+}
+
+#[test]
+fn a_job_that_nobody_answers_is_dead_and_not_absent() {
+    with_both(|open| {
+        let (mut publisher, mut worker) = (open("publisher"), open("core"));
+        let run = run("dead");
+        publisher.open_run(&run).expect("it is ready");
+        publisher.publish(&[job(&run, "core", 7)]).expect("it is kept");
+        for delivery in 1..=DELIVERIES_MAX {
+            let held = lease_all(worker.as_mut(), "core", 1);
+            assert_eq!(held[0].deliveries, delivery);
+            worker.nack(&held).expect("it is there");
+        }
+        assert!(
+            worker.lease(&zone("core"), 1, WAIT).expect("it is there").is_empty(),
+            "a dead one was handed out"
+        );
+        let found = answers(publisher.as_mut(), &run, 1);
+        assert_eq!(found[&7].outcome, Outcome::Dead { deliveries: DELIVERIES_MAX });
+        assert_eq!(found[&7].zone, zone("core"));
+    });
+}
+
+#[test]
+fn workers_get_jobs_of_their_zone_and_a_run_that_is_over_leaves_nothing() {
+    with_both(|open| {
+        let (mut publisher, mut dmz, mut core) = (open("publisher"), open("dmz"), open("core"));
+        let (run, other) = (run("zones"), run("other"));
+        for run in [&run, &other] {
+            publisher.open_run(run).expect("it is ready");
+            publisher.publish(&[job(run, "dmz", 0), job(run, "core", 1)]).expect("they are kept");
+        }
+        let of_dmz = lease_all(dmz.as_mut(), "dmz", 2);
+        assert!(of_dmz.iter().all(|lease| lease.job.number == 0), "{of_dmz:?}");
+        publisher.close_run(&run).expect("it is there");
+        assert_eq!(dmz.settings(&run.id).expect("it is there"), None);
+        // Handed in late: dropped without a word. The other run's counts.
+        dmz.ack(handed_in(of_dmz, "late")).expect("it is dropped");
+        let of_core = lease_all(core.as_mut(), "core", 1);
+        assert_eq!(of_core[0].job.run, other.id);
+        core.ack(handed_in(of_core, "core")).expect("it is kept");
+        let found = answers(publisher.as_mut(), &other, 2);
+        assert_eq!((&found[&0].zone, &found[&1].zone), (&zone("dmz"), &zone("core")));
+        publisher.close_run(&other).expect("it is there");
+    });
+}
+
+#[test]
+fn a_worker_of_the_broker_has_the_rights_of_its_zone_and_no_others() {
+    let dir = short_dir();
+    let broker = Broker::start(dir.path(), &[("dmz", "dmz"), ("core", "core")]);
+    let mut publisher = connect(&broker, "publisher");
+    let run = run("rights");
+    publisher.open_run(&run).expect("it is ready");
+    publisher.publish(&[job(&run, "dmz", 0), job(&run, "core", 1)]).expect("they are kept");
+    let refused = |what: &str, found: Result<(), QueueError>, part: &str| match found {
+        Err(QueueError::Refused { why, .. }) => assert!(why.contains(part), "{what}: {why}"),
+        other => panic!("{what} was not refused: {other:?}"),
+    };
+    // Each on a connection of its own: the first refusal ends a worker.
+    let dmz = || connect(&broker, "dmz");
+    refused("making a stream", dmz().open_run(&run), "$JS.API.STREAM");
+    refused("publishing a job", dmz().publish(&[job(&run, "dmz", 9)]), "sealion.job.dmz");
+    let mut worker = dmz();
+    let stolen = worker.lease(&zone("core"), 1, WAIT).and_then(|got| {
+        assert!(got.is_empty(), "a job of another zone: {got:?}");
+        worker.lease(&zone("core"), 1, WAIT).map(drop)
+    });
+    refused("taking a job of another zone", stolen, "CONSUMER.MSG.NEXT.SEALION_JOBS.core");
+    let of_core = lease_all(connect(&broker, "core").as_mut(), "core", 1);
+    refused("answering for another zone", dmz().ack(handed_in(of_core, "forged")), "sealion.answer.core");
+    let spy = NatsQueue::connect(broker.place("dmz", queue::rights::PUBLISHER));
+    let read = spy.and_then(|mut spy| spy.settings(&run.id).map(drop));
+    refused("reading the publisher's inbox", read, "Subscription");
+    // And what it may do, it can.
+    let mut worker = dmz();
+    let held = lease_all(worker.as_mut(), "dmz", 1);
+    worker.ack(handed_in(held, "mine")).expect("it is kept");
+    assert_eq!(answers(publisher.as_mut(), &run, 1).keys().copied().collect::<Vec<_>>(), [0]);
+}
+
+#[test]
+fn a_broker_is_not_trusted_without_its_ca_and_trusts_nobody_without_a_key() {
+    let dir = short_dir();
+    let broker = Broker::start(dir.path(), &[("dmz", "dmz")]);
+    let check = |place: queue::nats::NatsPlace, part: &str| match NatsQueue::connect(place) {
+        Ok(_) => panic!("connected, where it should say: {part}"),
+        Err(error) => {
+            let text = format!("{error}\n{}", error.next_step());
+            assert!(text.contains(part), "{text}");
+        }
+    };
+    let good = broker.place("dmz", "dmz");
+    check(queue::nats::NatsPlace { ca: None, ..good.clone() }, "--nats-ca FILE");
+    check(queue::nats::NatsPlace { login: None, ..good.clone() }, "it does not know this login");
+    check(queue::nats::NatsPlace { login: Some(broker.ca()), ..good.clone() }, "neither a JWT nor the seed");
+    let open = dir.path().join("open.nk");
+    std::fs::copy(broker.login("dmz"), &open).expect("a file of ours");
+    std::fs::set_permissions(&open, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("it is ours");
+    check(queue::nats::NatsPlace { login: Some(open), ..good.clone() }, "others may read it");
+    check(
+        queue::nats::NatsPlace { url: "nats://a:secret@127.0.0.1".into(), ..good.clone() },
+        "--nats-login FILE",
+    );
+    assert!(NatsQueue::connect(good).is_ok() && Path::new(&broker.ca()).is_file());
+}
