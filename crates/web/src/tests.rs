@@ -37,7 +37,7 @@ fn now() -> u64 {
 
 fn at(path: &Path, place: tempfile::TempDir) -> Bench {
     let token = Token::new().unwrap();
-    let app = router(Site::new(path.to_owned(), HOST.parse().unwrap(), &token));
+    let app = router(Site::new(path.to_owned(), guard::Hosts::of(HOST.parse().unwrap(), &[]), Some(&token)));
     Bench { _place: place, path: path.to_owned(), app, token }
 }
 
@@ -585,10 +585,11 @@ fn nobody_watched_is_said() {
 #[test]
 fn a_page_that_takes_too_long_is_a_503() {
     let mut bench = filled();
-    let mut site = Site::new(bench.path.clone(), HOST.parse().unwrap(), &bench.token);
+    let mut site =
+        Site::new(bench.path.clone(), guard::Hosts::of(HOST.parse().unwrap(), &[]), Some(&bench.token));
     site.timeout = Duration::from_millis(20);
     let cookie = bench.cookie();
-    let opened = site.gate.exchange(bench.token.text(), Instant::now()).unwrap();
+    let opened = site.gate.as_ref().unwrap().exchange(bench.token.text(), Instant::now()).unwrap();
     let never = axum::routing::get(std::future::pending::<()>);
     bench.app = crate::guarded(site, axum::Router::new().route("/never", never));
     assert_eq!(bench.get("/never", &cookie).status, StatusCode::UNAUTHORIZED, "a session of another start");
@@ -606,7 +607,7 @@ fn it_serves_until_it_is_told_to_stop() {
     let place = tempfile::tempdir().unwrap();
     let web =
         Web::bind("127.0.0.1:0".parse().unwrap(), place.path().join("none"), Token::new().unwrap()).unwrap();
-    let address = web.address();
+    let address = web.address().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);
     let thread = std::thread::spawn(move || web.serve(&told));
