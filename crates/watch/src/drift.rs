@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use change::journal::{JOURNAL_BYTES_MAX, parse};
 use change::{Direction, Record};
-use host::ReadHost;
 use model::Plan;
 use providers::drift::{FILE_BYTES_MAX, WantedFile, wanted};
 use site::Cluster;

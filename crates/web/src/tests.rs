@@ -308,7 +308,8 @@ fn the_pages_say_what_is_plain_unknown_old_and_was_not_looked_at() {
         assert!(fleet.contains(words) || fleet.contains(&later), "{words}: {fleet}");
     }
     assert!(
-        fleet.contains("6 watched, 3 with links in cleartext, 1 stale, 1 whose last check failed."),
+        fleet.contains("6 watched, 3 with links in cleartext, 1 no longer encrypted at rest, 2 with changed option files, 1 with something unknown for \
+             more than six hours, 1 stale, 1 whose last check failed."),
         "{fleet}"
     );
     let at = |name: &str| fleet.find(&format!("href=\"/c/{name}\"")).unwrap();
@@ -328,8 +329,20 @@ fn the_pages_say_what_is_plain_unknown_old_and_was_not_looked_at() {
         "would be high",
         "reload pending",
         "db4 did not answer",
+        "require_secure_transport is OFF, and sealion had set ON",
+        "<span class=\"state unknown\">unknown</span></td><td class=\"wrap\">the change",
+        "<b class=\"bad\">fell back</b>",
+        "nobody knows since",
     ] {
         assert!(prod.contains(words), "{words}: {prod}");
+    }
+    let server = |name: &str| bench.get(&format!("/c/prod/s/{name}"), &cookie).text;
+    let (db1, db2, db4) = (server("db1"), server("db2"), server("db4"));
+    assert!(db1.contains("fell back") && !db1.contains("Option files differ"), "{db1}");
+    assert!(db2.contains("<b>Option files differ from what the last change wrote.</b>"), "{db2}");
+    assert!(db4.contains("is not known.</b>") && db4.contains("nobody knows since"), "{db4}");
+    for words in ["no longer encrypted at rest: 1 of", "option files differ from what the last change wrote: 1 server<"] {
+        assert!(fleet.contains(words), "{words}: {fleet}");
     }
     let wide = bench.get("/c/wide", &cookie).text;
     for words in [">E</text>", ">?</text>", ">replication: plain</text>", "encrypted (E): seen as TLS"] {

@@ -86,6 +86,7 @@ mod stream_kills;
 mod support;
 mod traps_sim;
 mod unkind_sim;
+mod watch_idle;
 mod watch_store;
 mod web_pages;
 

@@ -146,6 +146,36 @@ fn every_page_is_whole_in_chromium() {
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
+/// The matrix of the book: whole as it is, and filtered by its own script. mdBook copies the HTML of a page as it stands.
+#[test]
+fn the_books_page_of_drivers_filters_itself() {
+    let place = tempfile::tempdir().expect("a directory");
+    let page = include_str!("../../../../docs/src/reference/drivers.md");
+    let html = page.split_once("<form").expect("a form").1;
+    let path = place.path().join("drivers.html");
+    std::fs::write(&path, format!("<!doctype html><meta charset=utf-8><form{html}")).expect("writable");
+    let mut browser = Browser::start(&place.path().join("profile"));
+    browser.open(&format!("file://{}", path.display()));
+    let shown = "[...document.querySelectorAll('#drivers tbody tr')].filter(row => !row.hidden).length";
+    let all = browser.evaluate(shown).as_u64().expect("a number");
+    assert!(all > 200, "{all}");
+    assert_eq!(browser.evaluate("document.getElementById('driver-filter').hidden"), false);
+    let choose = |browser: &mut Browser, name: &str, value: &str| {
+        browser.evaluate(&format!(
+            "(() => {{ const field = document.getElementById('driver-filter').elements['{name}']; field.value = '{value}'; \
+             field.dispatchEvent(new Event('input', {{ bubbles: true }})); return true; }})()"
+        ));
+    };
+    choose(&mut browser, "kept", "broken");
+    let broken = browser.evaluate(shown).as_u64().expect("a number");
+    assert!(broken > 20 && broken < all, "{broken} of {all}");
+    choose(&mut browser, "q", "mariadb cli");
+    let few = browser.evaluate(shown).as_u64().expect("a number");
+    assert!(few > 0 && few < broken, "{few} of {broken}");
+    assert_eq!(browser.evaluate("document.getElementById('driver-count').textContent"), few.to_string());
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
 /// Answers of `sealion web` at a unix socket, as another user sees them: `None` is the user of this test.
 fn curl(socket: &Path, uid: Option<u32>, path: &str) -> (String, String) {
     let mut command = Command::new("curl");

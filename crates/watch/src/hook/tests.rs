@@ -84,7 +84,7 @@ fn it_is_told_what_has_changed_and_nothing_that_is_secret() {
     for line in [
         "SEALION_CLUSTER=prod",
         "SEALION_CHANGES=2",
-        "SEALION_AT=2025-11-24T16:00:00Z",
+        "SEALION_AT=2025-11-24T16:00:00",
         "SEALION_SUMMARY=2 changes in prod: link client client - n1: encrypted -> plain",
     ] {
         assert!(env.lines().any(|one| one.starts_with(line)), "{line}\n{env}");
