@@ -21,7 +21,7 @@ Examples:
   sealion web
   sealion web --store /var/lib/sealion/runs.sqlite --listen 127.0.0.1:9000
   sealion web --socket /run/sealion/web.sock --allow-user www-data
-  sealion web --listen 10.0.0.5:9543 --tls-cert web.pem --tls-key web-key.pem --client-ca admins-ca.pem --host db1.example.com
+  sealion web --listen 10.0.0.5:9543 --tls-cert web.pem --tls-key key.pem --client-ca ca.pem
 
 Exit codes: 0 it was ended, 2 nobody may listen at that address, a file of TLS is not right, or no store was named."
 )]
