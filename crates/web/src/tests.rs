@@ -341,7 +341,10 @@ fn the_pages_say_what_is_plain_unknown_old_and_was_not_looked_at() {
     assert!(db1.contains("fell back") && !db1.contains("Option files differ"), "{db1}");
     assert!(db2.contains("<b>Option files differ from what the last change wrote.</b>"), "{db2}");
     assert!(db4.contains("is not known.</b>") && db4.contains("nobody knows since"), "{db4}");
-    for words in ["no longer encrypted at rest: 1 of", "option files differ from what the last change wrote: 1 server<"] {
+    for words in [
+        "no longer encrypted at rest: 1 of",
+        "option files differ from what the last change wrote: 1 server<",
+    ] {
         assert!(fleet.contains(words), "{words}: {fleet}");
     }
     let wide = bench.get("/c/wide", &cookie).text;

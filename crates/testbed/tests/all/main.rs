@@ -86,7 +86,6 @@ mod stream_kills;
 mod support;
 mod traps_sim;
 mod unkind_sim;
-mod watch_idle;
 mod watch_store;
 mod web_pages;
 

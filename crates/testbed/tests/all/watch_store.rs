@@ -30,11 +30,19 @@ const RULES: usize = 8;
 struct Dice(u64);
 
 impl Dice {
-    fn throw(&mut self) -> f64 {
+    fn bits(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11
+    }
+
+    fn throw(&mut self) -> f64 {
+        self.bits() as f64 / (1_u64 << 53) as f64
+    }
+
+    fn up_to(&mut self, end: u64) -> u64 {
+        self.bits() % end
     }
 }
 
@@ -78,7 +86,7 @@ fn look(servers: &mut [Server], day: u64, dice: &mut Dice) -> Look {
         let (state, why) = if dice.throw() < LINK_UNSEEN {
             (LinkState::Unknown, "nobody spoke while it was looked at".to_owned())
         } else {
-            (LinkState::Encrypted, format!("{} bytes in TLS records", (dice.throw() * 1e6) as u64))
+            (LinkState::Encrypted, format!("{} bytes in TLS records", dice.up_to(1_000_000)))
         };
         sights.links.push(LinkSight {
             kind: LinkKind::Client,
@@ -124,7 +132,7 @@ fn look(servers: &mut [Server], day: u64, dice: &mut Dice) -> Look {
         for (a, b) in [(0, 1), (0, 2), (1, 2)] {
             let (Some(one), Some(other)) = (group.get(a), group.get(b)) else { continue };
             if !silent[at * 3 + a] && !silent[at * 3 + b] {
-                let why = format!("{} bytes in TLS records", (dice.throw() * 1e7) as u64);
+                let why = format!("{} bytes in TLS records", dice.up_to(10_000_000));
                 let (a, b) = (one.name.clone(), other.name.clone());
                 sights.links.push(LinkSight {
                     kind: LinkKind::Galera,
