@@ -97,7 +97,8 @@ fn what_is_told_is_of_now_or_unknown() {
             "sealion_at_rest_state{{cluster=\"lab\",server=\"n1\",what=\"tablespaces\",state=\"{state}\"}}"
         )
     };
-    assert_eq!(value(&text, &at_rest("plain")), Some(1.0), "{text}");
+    // A look that took too long on a busy machine says nothing of it.
+    let text = watched.becomes(&at_rest("plain"), |value| value > 0.5);
     assert_eq!(value(&text, &at_rest("unknown")), Some(0.0), "{text}");
     let runs = |outcome: &str| format!("sealion_hook_runs_total{{cluster=\"lab\",outcome=\"{outcome}\"}}");
     let text = watched.becomes(&runs("ok"), |value| value >= 1.0);
@@ -105,11 +106,11 @@ fn what_is_told_is_of_now_or_unknown() {
     let said = watched.program.stderr();
     assert!(said.contains("was not told of") && said.contains("no way to chat"), "{said}");
     let since = "sealion_unknown_since_timestamp_seconds{cluster=\"lab\",what=\"link\",subject=\"client client - n1\"}";
-    assert!(value(&text, since).is_some_and(|at| at > 1e9), "{text}");
+    watched.becomes(since, |at| at > 1e9);
     // A client in cleartext.
     let talkers = watched.lab.talk(Duration::from_millis(50));
-    watched.becomes(&format!("{LINK}\"plain\"}}"), |value| value > 0.5);
-    assert_eq!(value(&watched.metrics(), since), None, "it is known now");
+    let text = watched.becomes(&format!("{LINK}\"plain\"}}"), |value| value > 0.5);
+    assert_eq!(value(&text, since), None, "it is known now\n{text}");
     // Its server is frozen: what was seen is not what is.
     let pid = watched.lab.file().nodes.first().map(|node| node.dir.join("run/pid")).unwrap();
     let pid = std::fs::read_to_string(&pid).unwrap_or_else(|error| panic!("{}: {error}", pid.display()));
