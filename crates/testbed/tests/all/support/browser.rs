@@ -92,6 +92,13 @@ impl Browser {
 
     /// The result of a method of the DevTools protocol.
     pub fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let message = self.try_ask(method, params);
+        assert!(message["error"].is_null(), "{method}: {}", message["error"]);
+        message["result"].clone()
+    }
+
+    /// The whole answer, which may be an error.
+    fn try_ask(&mut self, method: &str, params: &Value) -> Value {
         self.next += 1;
         let id = self.next;
         let mut message = json!({"id": id, "method": method, "params": params});
@@ -103,8 +110,7 @@ impl Browser {
         loop {
             let message = self.receive(until).unwrap_or_else(|| panic!("Chromium does not answer {method}"));
             if message["id"] == id {
-                assert!(message["error"].is_null(), "{method}: {}", message["error"]);
-                return message["result"].clone();
+                return message;
             }
             self.events.push_back(message);
         }
@@ -141,7 +147,16 @@ impl Browser {
     /// Until it is true.
     pub fn wait_for(&mut self, expression: &str) {
         let until = Instant::now() + ANSWER_MAX;
-        while self.evaluate(expression) != true {
+        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        loop {
+            let answer = self.try_ask("Runtime.evaluate", &params);
+            // A page that goes to another one meanwhile has no answer, and the next one has.
+            let is_gone = answer["error"]["message"].as_str().is_some_and(|why| why.contains("navigated"));
+            assert!(is_gone || answer["error"].is_null(), "{expression}: {answer}");
+            assert!(answer["result"]["exceptionDetails"].is_null(), "{expression}: {answer}");
+            if answer["result"]["result"]["value"] == true {
+                return;
+            }
             assert!(Instant::now() < until, "{expression} does not become true");
             std::thread::sleep(Duration::from_millis(100));
         }
