@@ -499,6 +499,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand watch" -l look-ms -d 'Ca
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -l listen -d 'Serve /metrics for Prometheus here' -r
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -l textfile -d 'Write the metrics to FILE after each check' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -l store -d 'Keep states and their history in FILE' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand watch" -l on-change -d 'Run CMD when a check has changed something' -r
+complete -c sealion -n "__fish_sealion_using_subcommand watch" -l on-change-timeout -d 'Kill the command of --on-change after this long' -r
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -s h -l host -d 'Host name or address' -r
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -s P -l port -d 'Port' -r
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -s u -l user -d 'User' -r
@@ -521,6 +523,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand watch" -l color -d 'When
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -l once -d 'Check once, and end'
+complete -c sealion -n "__fish_sealion_using_subcommand watch" -l at-rest -d 'Ask servers which of their files they call encrypted'
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -s p -l password -d 'Prompt for the password'
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -l ssl -d 'Require TLS, as --ssl of mariadb'
 complete -c sealion -n "__fish_sealion_using_subcommand watch" -l skip-ssl -d 'Do not use TLS'
@@ -559,7 +562,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand watch-clients" -l ssl-ve
 complete -c sealion -n "__fish_sealion_using_subcommand watch-clients" -s ? -l help -d 'Print help; --help prints all options'
 complete -c sealion -n "__fish_sealion_using_subcommand watch-clients" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand web" -l store -d 'Show what is kept in FILE' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand web" -l listen -d 'Listen at this loopback address' -r
+complete -c sealion -n "__fish_sealion_using_subcommand web" -l listen -d 'Listen at this address: a loopback one, unless clients need a certificate' -r
+complete -c sealion -n "__fish_sealion_using_subcommand web" -l socket -d 'Listen at a unix socket instead, for this user and root' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand web" -l allow-user -d 'Also let this user in at the socket, by name or number' -r
+complete -c sealion -n "__fish_sealion_using_subcommand web" -l tls-cert -d 'Speak TLS with this certificate and its chain (PEM)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand web" -l tls-key -d 'The private key of --tls-cert (PEM, mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand web" -l client-ca -d 'Let in clients with a certificate of this CA (PEM), and nobody else' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand web" -l host -d 'A name under which browsers reach this host' -r
 complete -c sealion -n "__fish_sealion_using_subcommand web" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand web" -l format -r -f -a "table\t''
 json\t''

@@ -179,6 +179,15 @@ fn was_of(file: &Parsed, edit: &Edit) -> Was {
     }
 }
 
+/// What each of `edits` would find in a file now.
+///
+/// # Errors
+/// The file cannot be read as what it is.
+pub fn states(form: Form, bytes: &[u8], name: &str, edits: &[Edit]) -> Result<Vec<Was>, String> {
+    let file = Parsed::of(form, bytes, name)?;
+    Ok(edits.iter().map(|edit| was_of(&file, edit)).collect())
+}
+
 /// Whether two states of an option are the same to a server.
 fn same(one: &Was, other: &Was) -> bool {
     let absent = |was: &Was| matches!(was, Was::NoGroup | Was::Absent);

@@ -13,6 +13,7 @@ pub mod by_hand;
 pub mod disk;
 mod draft;
 mod drain;
+pub mod drift;
 pub mod edit;
 mod estate;
 pub mod files;

@@ -100,6 +100,8 @@ pub const WATCH_SCHEMA: &str = include_str!("../../../docs/schema/watch-1.json")
 pub const WATCH_SERVER_SCHEMA: &str = include_str!("../../../docs/schema/watch-server-1.json");
 pub const WATCH_CERTIFICATES_SCHEMA: &str = include_str!("../../../docs/schema/watch-certificates-1.json");
 pub const WATCH_FINDINGS_SCHEMA: &str = include_str!("../../../docs/schema/watch-findings-1.json");
+/// The same of what the program of `sealion watch --on-change` reads.
+pub const WATCH_EVENT_SCHEMA: &str = include_str!("../../../docs/schema/watch-event-1.json");
 
 /// The same of the first page of `sealion web`.
 pub const FLEET_SCHEMA: &str = include_str!("../../../docs/schema/fleet-1.json");

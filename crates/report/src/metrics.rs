@@ -52,6 +52,14 @@ metrics! {
         "1 if the server serves another certificate than its file has; no sample where either could not be read.";
     LINK_STATE = "sealion_link_state", Gauge, ["cluster", "from", "to", "kind", "state"],
         "State set: 1 for the state in which the link was last seen. A link that could not be judged is unknown, never encrypted.";
+    UNKNOWN_SINCE = "sealion_unknown_since_timestamp_seconds", Gauge, ["cluster", "what", "subject"],
+        "Since when a server, a link, or the looks themselves tell nothing, seconds since 1970; no sample of what is known.";
+    DRIFT_STATE = "sealion_drift_state", Gauge, ["cluster", "server", "state"],
+        "State set: whether the option files are as the last finished changes of sealion wrote them; no sample where none wrote any.";
+    AT_REST_STATE = "sealion_at_rest_state", Gauge, ["cluster", "server", "what", "state"],
+        "State set, with --at-rest: what the server says of its files of this kind.";
+    AT_REST_FELL_BACK = "sealion_at_rest_fell_back_timestamp_seconds", Gauge, ["cluster", "server", "what"],
+        "When something of this kind was no longer encrypted that had been, seconds since 1970; no sample while nothing is plain.";
     FINDINGS = "sealion_findings", Gauge, ["cluster", "severity", "verdict"],
         "Findings of the last look, by severity and verdict.";
     SCAN_LAST_SUCCESS = "sealion_scan_last_success_timestamp_seconds", Gauge, ["cluster", "server"],
@@ -62,6 +70,12 @@ metrics! {
         "How long looks took, failed ones among them.";
     SCAN_ERRORS = "sealion_scan_errors_total", Counter, ["cluster", "server", "reason"],
         "Looks that failed; without a server, those of the whole cluster.";
+    HOOK_RUNS = "sealion_hook_runs_total", Counter, ["cluster", "outcome"],
+        "Runs of the program of --on-change that have ended, of this process.";
+    HOOK_PENDING = "sealion_hook_pending_changes", Gauge, ["cluster"],
+        "Changes that the program of --on-change has not taken yet.";
+    HOOK_DROPPED = "sealion_hook_dropped_changes_total", Counter, ["cluster"],
+        "Changes that were forgotten, since the program of --on-change failed for too long.";
 }
 
 /// One line of a family.

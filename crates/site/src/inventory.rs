@@ -45,6 +45,9 @@ pub struct Inventory {
     pub arbitrators: Vec<ArbitratorTable>,
     #[serde(rename = "proxy", default, skip_serializing_if = "Vec::is_empty")]
     pub proxies: Vec<ProxyTable>,
+    /// What `sealion watch` does of its own accord.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<WatchTable>,
     /// Judged by the family of verbs that knows rules (`scan_ops::accepted`), with the lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedTable>,
@@ -206,6 +209,15 @@ pub struct ProxyTable {
     /// `BACKEND/SERVER` of nodes that it reaches under another address than the inventory's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub servers: BTreeMap<String, Vec<String>>,
+}
+
+/// `[watch]`: options of `sealion watch` count before these.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WatchTable {
+    /// A program with its words, no shell: it is told of changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on_change: Vec<String>,
 }
 
 /// `[[accepted]]`: a risk that somebody has accepted, as it is written.
@@ -432,6 +444,7 @@ pub struct Cluster {
     /// In front of the nodes, with the machine of each.
     pub proxies: Vec<(Machine, ProxySpec)>,
     pub login: ConnectOptions,
+    pub watch: WatchTable,
 }
 
 impl Cluster {
@@ -600,6 +613,7 @@ impl Cluster {
             machines,
             proxies,
             login,
+            watch: inventory.watch.unwrap_or_default(),
         })
     }
 
@@ -1009,6 +1023,7 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
         machines: BTreeMap::new(),
         proxies: vec![],
         login,
+        watch: WatchTable::default(),
     })
 }
 

@@ -312,6 +312,7 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
         ])
     };
     let inventory = Inventory {
+        watch: None,
         accepted: vec![],
         cluster: ClusterTable {
             name: lab.file.cluster_name.clone(),

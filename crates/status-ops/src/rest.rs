@@ -4,6 +4,7 @@
 //! directory, and only where it answered the same before and after the files were read.
 
 mod around;
+pub mod claims;
 mod cures;
 mod image;
 mod places;

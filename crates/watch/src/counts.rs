@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::Severity;
 use serde::{Deserialize, Serialize};
 
-use crate::state::{Body, Entry, FindingState, Key, LinkState, ServerState};
+use crate::state::{Body, DriftState, Entry, FindingState, Key, LinkState, RestState, ServerState};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
@@ -21,6 +21,16 @@ pub struct Counts {
     pub findings_unknown: BTreeMap<Severity, u32>,
     /// The nearest end of a certificate.
     pub not_after_unix: Option<i64>,
+    /// Servers whose option files are not as the last changes wrote them, and those of which nobody knows.
+    #[serde(default)]
+    pub servers_drifted: u32,
+    #[serde(default)]
+    pub servers_drift_unknown: u32,
+    /// Kinds of files at rest that were encrypted, and are not.
+    #[serde(default)]
+    pub at_rest_fell_back: u32,
+    #[serde(default)]
+    pub at_rest_unknown: u32,
 }
 
 impl Counts {
@@ -57,6 +67,15 @@ impl Counts {
                 FindingState::Unknown => *self.findings_unknown.entry(*severity).or_default() += 1,
             },
             Body::Setting { .. } => {}
+            Body::Drift { state, .. } => match state {
+                DriftState::Same => {}
+                DriftState::Drifted => self.servers_drifted += 1,
+                DriftState::Unknown => self.servers_drift_unknown += 1,
+            },
+            Body::AtRest { fell_back_unix_ms, .. } => {
+                self.at_rest_fell_back += u32::from(fell_back_unix_ms.is_some());
+                self.at_rest_unknown += u32::from(body.rest_state() == RestState::Unknown);
+            }
         }
     }
 }

@@ -16,10 +16,12 @@ use nix::fcntl::{Flock, FlockArg};
 use site::{Cluster, OpsError};
 use store::Store;
 
+use crate::hook::{Hook, HookCommand, HookOutcome, Ran};
 use crate::http::{self, Served};
+use crate::look::LookSpec;
 use crate::notify::Notifier;
 use crate::state::{Change, Look, Reason, State};
-use crate::{keep, look, metrics, schedule};
+use crate::{keep, look, metrics, schedule, view};
 
 #[derive(Debug, Clone)]
 pub struct WatchOptions {
@@ -30,9 +32,23 @@ pub struct WatchOptions {
     pub at_most: Duration,
     /// How long packets are captured in each look.
     pub look_ms: u64,
+    /// Whether servers are asked what they say of their files.
+    pub at_rest: bool,
     pub listen: Option<SocketAddr>,
     pub textfile: Option<PathBuf>,
     pub store: PathBuf,
+    /// A program that is told of changes.
+    pub on_change: Option<HookCommand>,
+}
+
+/// What happens while it watches.
+#[derive(Debug)]
+pub enum Event<'e> {
+    /// `/metrics` is served there.
+    Listening(SocketAddr),
+    Looked(&'e Watched),
+    /// The program of `on_change` has ended.
+    Hooked(&'e Ran),
 }
 
 /// What a look came to.
@@ -49,6 +65,8 @@ pub struct Watched {
 
 /// How often it is asked whether it shall end.
 const POLL: Duration = Duration::from_millis(100);
+/// A program that still runs when the watch is told to end has as long as this, within its own limit.
+const HOOK_LAST: Duration = Duration::from_secs(5);
 
 struct Watch<'w> {
     cluster: Arc<Cluster>,
@@ -59,9 +77,10 @@ struct Watch<'w> {
     served: Served,
     notifier: Notifier,
     stop: &'w AtomicBool,
+    hook: Option<Hook>,
 }
 
-/// Watches until `stop`. `tell` hears of each look, `listening` of the address of `/metrics`.
+/// Watches until `stop`, and `tell` hears of it.
 ///
 /// # Errors
 /// Nobody may listen there, or the text file cannot be written: both are wrong from the beginning.
@@ -69,8 +88,7 @@ pub fn watch(
     cluster: Cluster,
     options: &WatchOptions,
     stop: &AtomicBool,
-    listening: &mut dyn FnMut(SocketAddr),
-    tell: &mut dyn FnMut(&Watched),
+    tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), OpsError> {
     let notifier = Notifier::new(|name| std::env::var(name).ok(), std::process::id());
     if let Some(path) = &options.textfile {
@@ -79,7 +97,9 @@ pub fn watch(
     let _alone = alone(&options.store, &cluster.name)?;
     let state = known(&options.store, &cluster.name);
     let served = Served::default();
-    let mut watch = Watch { cluster: Arc::new(cluster), options, state, late: None, served, notifier, stop };
+    let hook = options.on_change.clone().map(|command| Hook::new(command, &cluster.name));
+    let mut watch =
+        Watch { cluster: Arc::new(cluster), options, state, late: None, served, notifier, stop, hook };
     watch.publish()?;
     if let Some(listen) = options.listen {
         let address = http::serve(listen, watch.served.clone()).map_err(|error| {
@@ -89,14 +109,15 @@ pub fn watch(
                 "name another address of this host, or another port: --listen",
             )
         })?;
-        listening(address);
+        tell(Event::Listening(address));
     }
     let mut is_first = true;
     loop {
         let began = Instant::now();
         let mut watched = watch.once();
         watched.unwritten = watch.publish().err().map(|error| error.to_string());
-        tell(&watched);
+        tell(Event::Looked(&watched));
+        watch.offer(&watched);
         if is_first {
             is_first = false;
             watch.notifier.tell("READY=1");
@@ -106,11 +127,12 @@ pub fn watch(
         }
         let gap = schedule::until_next(options.every, chance());
         let wait = schedule::due(Duration::ZERO, gap, began.elapsed()).saturating_sub(began.elapsed());
-        if !watch.pause(wait) {
+        if !watch.pause(wait, tell) {
             break;
         }
     }
     watch.notifier.tell("STOPPING=1");
+    watch.end_hook(tell);
     Ok(())
 }
 
@@ -215,10 +237,11 @@ impl Watch<'_> {
             let why = "the look before it has not ended yet: a server or its host does not answer".to_owned();
             return look::failed(&self.cluster, began, interval_s, Reason::Timeout, why);
         }
-        let (cluster, look_ms) = (Arc::clone(&self.cluster), self.options.look_ms);
+        let cluster = Arc::clone(&self.cluster);
+        let spec = LookSpec { look_ms: self.options.look_ms, interval_s, at_rest: self.options.at_rest };
         let (send, arrived) = mpsc::channel();
         // Whoever does not end is left behind, and what it says then is of another time.
-        std::thread::spawn(move || drop(send.send(look::look(&cluster, look_ms, interval_s))));
+        std::thread::spawn(move || drop(send.send(look::look(&cluster, spec))));
         loop {
             match arrived.recv_timeout(POLL) {
                 Ok(look) => return look,
@@ -241,7 +264,8 @@ impl Watch<'_> {
     }
 
     fn publish(&self) -> Result<(), OpsError> {
-        let text = metrics::text(&self.cluster.name, &self.state);
+        let hook = self.hook.as_ref().map(Hook::counts);
+        let text = metrics::text(&self.cluster.name, &self.state, hook.as_ref());
         if let Some(path) = &self.options.textfile {
             write_aside(path, &text).map_err(|error| {
                 OpsError::usage(
@@ -255,13 +279,52 @@ impl Watch<'_> {
         Ok(())
     }
 
+    fn offer(&mut self, watched: &Watched) {
+        let Some(hook) = &mut self.hook else { return };
+        let now = SystemClock.unix_ms();
+        hook.offer(&watched.changes, &view::summary(&self.cluster.name, &watched.state, now), now);
+    }
+
+    /// Tells of a run that has ended, and begins the next one if changes have come meanwhile.
+    fn follow_hook(&mut self, tell: &mut dyn FnMut(Event<'_>)) {
+        let Some(ran) = self.hook.as_mut().and_then(Hook::ended) else { return };
+        tell(Event::Hooked(&ran));
+        if let Some(hook) = &mut self.hook
+            && ran.outcome == HookOutcome::Ok
+        {
+            let now = SystemClock.unix_ms();
+            hook.offer(&[], &view::summary(&self.cluster.name, &self.state, now), now);
+        }
+        // Where the text file cannot be written, the next look says so.
+        let _ = self.publish();
+    }
+
+    /// Waits for the run that is under way: as long as it may take behind the one look of `--once`, else for a moment.
+    fn end_hook(&mut self, tell: &mut dyn FnMut(Event<'_>)) {
+        let mut deadline = None;
+        while self.hook.as_ref().is_some_and(Hook::is_running) {
+            if self.stop.load(Ordering::Relaxed) {
+                let deadline = *deadline.get_or_insert_with(|| Instant::now() + HOOK_LAST);
+                if let Some(hook) = self.hook.as_ref().filter(|_| Instant::now() > deadline) {
+                    hook.end();
+                }
+            }
+            self.notifier.alive(Instant::now());
+            std::thread::sleep(POLL);
+            self.follow_hook(tell);
+        }
+    }
+
     /// False: it shall end.
-    fn pause(&self, wait: Duration) -> bool {
+    fn pause(&mut self, wait: Duration, tell: &mut dyn FnMut(Event<'_>)) -> bool {
         let until = Instant::now() + wait;
+        // Also where a look takes longer than the interval, and nothing is waited for.
+        self.follow_hook(tell);
         while Instant::now() < until {
             if self.stop.load(Ordering::Relaxed) {
                 return false;
             }
+            self.follow_hook(tell);
             self.notifier.alive(Instant::now());
             std::thread::sleep(POLL.min(until.saturating_duration_since(Instant::now())));
         }

@@ -7,11 +7,14 @@
 pub mod clients;
 pub mod counts;
 pub mod daemon;
+mod drift;
+pub mod hook;
 pub mod http;
 pub mod keep;
 pub mod look;
 pub mod metrics;
 pub mod notify;
+mod parallel;
 pub mod schedule;
 pub mod state;
 pub mod view;

@@ -3,21 +3,36 @@
 use std::time::Instant;
 
 use model::{LinkKind, Seen, Verdict};
+use server::NodeSpec;
 use site::Cluster;
 use status_ops::certificates::certificates;
+use status_ops::rest::claims::{KINDS, RestClaim, claims};
 use status_ops::status::{NodeStatus, Status, status};
 
+use crate::drift;
+use crate::parallel::each;
 use crate::state::{
     Certificate, CertificateSight, Failure, FindingSight, FindingState, LinkSight, LinkState, Look, Reason,
-    ServerSight, SettingSight, Sights,
+    RestCounts, RestSight, ServerSight, SettingSight, Sights,
 };
 
 /// As status-ops begins it where the wire could not be looked at.
 const WIRE: &str = "the wire: ";
 const NOT_ASKED_FOR: &str = "not asked for";
 
+/// What a look is to do.
+#[derive(Debug, Clone, Copy)]
+pub struct LookSpec {
+    /// How long packets are captured.
+    pub look_ms: u64,
+    pub interval_s: u64,
+    /// Servers are asked what they say of their files.
+    pub at_rest: bool,
+}
+
 /// Looks now. It writes nothing on a server: a link on which nobody speaks is unknown.
-pub fn look(cluster: &Cluster, look_ms: u64, interval_s: u64) -> Look {
+pub fn look(cluster: &Cluster, spec: LookSpec) -> Look {
+    let LookSpec { look_ms, interval_s, at_rest } = spec;
     let began = Instant::now();
     let seen = status(cluster, look_ms, false);
     let certificates = certificates(cluster, &seen.nodes)
@@ -33,8 +48,46 @@ pub fn look(cluster: &Cluster, look_ms: u64, interval_s: u64) -> Look {
             }),
         })
         .collect();
-    let sights = Sights { certificates, ..sights(seen) };
+    let answer: Vec<&NodeSpec> = cluster
+        .nodes
+        .iter()
+        .filter(|node| seen.nodes.iter().any(|one| one.version.is_some() && node.name.as_str() == one.node))
+        .collect();
+    let at_rest = if at_rest { claims_at_rest(cluster, &answer) } else { Vec::new() };
+    let sights = Sights { certificates, at_rest, drift: drift::sights(cluster), ..sights(seen) };
     Look { servers: names(cluster), took_ms: millis(began), interval_s, outcome: Ok(sights) }
+}
+
+/// Of servers that answered: what they say of their files. Each kind is one sight, also where a server says nothing, since what has no
+/// series raises no alert.
+fn claims_at_rest(cluster: &Cluster, servers: &[&NodeSpec]) -> Vec<RestSight> {
+    let of_one = |node: &&NodeSpec| -> Vec<RestSight> {
+        let server = node.name.to_string();
+        match claims(cluster, node) {
+            Ok(claims) => claims
+                .into_iter()
+                .map(|RestClaim { what, encrypted, plain, unknown }| RestSight {
+                    server: server.clone(),
+                    what: what.into(),
+                    counts: if encrypted + plain + unknown == 0 {
+                        Err("it lists none to this login, which needs the privilege PROCESS".into())
+                    } else {
+                        Ok(RestCounts { encrypted, plain, unknown })
+                    },
+                })
+                .collect(),
+            Err(why) => KINDS
+                .iter()
+                .take(1)
+                .map(|what| RestSight {
+                    server: server.clone(),
+                    what: (*what).into(),
+                    counts: Err(why.clone()),
+                })
+                .collect(),
+        }
+    };
+    each(servers, of_one).into_iter().flatten().collect()
 }
 
 /// A look that came to nothing.
@@ -115,6 +168,8 @@ fn sights(seen: Status) -> Sights {
         certificates: Vec::new(),
         settings,
         findings,
+        drift: Vec::new(),
+        at_rest: Vec::new(),
         wire_unseen,
         not_looked_at: seen.not_looked_at,
     }

@@ -2,11 +2,13 @@
 
 use model::Severity;
 use report::metrics::{
-    BUILD_INFO, CERTIFICATE_NOT_AFTER, CERTIFICATE_NOT_BEFORE, FINDINGS, LINK_STATE, RELOAD_PENDING,
-    SCAN_DURATION, SCAN_ERRORS, SCAN_INTERVAL, SCAN_LAST_SUCCESS, Sample,
+    AT_REST_FELL_BACK, AT_REST_STATE, BUILD_INFO, CERTIFICATE_NOT_AFTER, CERTIFICATE_NOT_BEFORE, DRIFT_STATE,
+    FINDINGS, HOOK_DROPPED, HOOK_PENDING, HOOK_RUNS, LINK_STATE, RELOAD_PENDING, SCAN_DURATION, SCAN_ERRORS,
+    SCAN_INTERVAL, SCAN_LAST_SUCCESS, Sample, UNKNOWN_SINCE,
 };
 
-use crate::state::{BUCKETS_MS, Body, Certificate, FindingState, LinkState, State};
+use crate::hook::{HookCounts, HookOutcome};
+use crate::state::{BUCKETS_MS, Body, Certificate, DriftState, FindingState, LinkState, RestState, State};
 
 /// So much of a fingerprint tells certificates apart.
 const FINGERPRINT_CHARS: usize = 16;
@@ -68,8 +70,26 @@ pub fn samples(cluster: &str, state: &State) -> Vec<Sample> {
                     samples.push(Sample::new(&RELOAD_PENDING, &[cluster, server, usage], value));
                 }
             }
+            Body::Drift { server, state, .. } => samples.extend(DriftState::ALL.map(|one| {
+                let labels = [cluster, server, one.as_str()];
+                Sample::new(&DRIFT_STATE, &labels, f64::from(u8::from(one == *state)))
+            })),
+            body @ Body::AtRest { server, what, fell_back_unix_ms, .. } => {
+                samples.extend(RestState::ALL.map(|one| {
+                    let labels = [cluster, server, what, one.as_str()];
+                    Sample::new(&AT_REST_STATE, &labels, f64::from(u8::from(one == body.rest_state())))
+                }));
+                samples.extend(
+                    fell_back_unix_ms
+                        .map(|at| Sample::new(&AT_REST_FELL_BACK, &[cluster, server, what], seconds(at))),
+                );
+            }
             Body::Server { .. } | Body::Certificate { .. } | Body::Setting { .. } | Body::Finding { .. } => {}
         }
+    }
+    for (key, at) in &state.meta.unknown_since {
+        let (what, subject) = key.split_once(' ').unwrap_or((key, ""));
+        samples.push(Sample::new(&UNKNOWN_SINCE, &[cluster, what, subject], seconds(*at)));
     }
     samples.push(Sample::new(&SCAN_INTERVAL, &[cluster], state.meta.interval_s as f64));
     let durations = &state.meta.durations;
@@ -88,9 +108,22 @@ pub fn samples(cluster: &str, state: &State) -> Vec<Sample> {
     samples
 }
 
+/// Of the program that is told of changes.
+fn hook_samples(cluster: &str, counts: &HookCounts) -> Vec<Sample> {
+    let runs = HookOutcome::ALL
+        .map(|outcome| Sample::new(&HOOK_RUNS, &[cluster, outcome.as_str()], counts.of(outcome) as f64));
+    let kept = [
+        Sample::new(&HOOK_PENDING, &[cluster], counts.pending as f64),
+        Sample::new(&HOOK_DROPPED, &[cluster], counts.dropped as f64),
+    ];
+    runs.into_iter().chain(kept).collect()
+}
+
 /// As it is served, and written for node_exporter.
-pub fn text(cluster: &str, state: &State) -> String {
-    report::metrics::exposition(&samples(cluster, state))
+pub fn text(cluster: &str, state: &State, hook: Option<&HookCounts>) -> String {
+    let mut samples = samples(cluster, state);
+    samples.extend(hook.into_iter().flat_map(|counts| hook_samples(cluster, counts)));
+    report::metrics::exposition(&samples)
 }
 
 #[cfg(test)]

@@ -73,6 +73,77 @@ impl FindingState {
     }
 }
 
+/// Whether option files are as the last finished changes wrote them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DriftState {
+    Same,
+    Drifted,
+    Unknown,
+}
+
+impl DriftState {
+    pub const ALL: [Self; 3] = [Self::Same, Self::Drifted, Self::Unknown];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Drifted => "drifted",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a server says of its files of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RestState {
+    Encrypted,
+    Plain,
+    /// Some are, some are not.
+    Mixed,
+    Unknown,
+}
+
+impl RestState {
+    pub const ALL: [Self; 4] = [Self::Encrypted, Self::Plain, Self::Mixed, Self::Unknown];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Encrypted => "encrypted",
+            Self::Plain => "plain",
+            Self::Mixed => "mixed",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// How many of them; of a switch (`innodb_encrypt_log`) one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestCounts {
+    pub encrypted: u32,
+    pub plain: u32,
+    pub unknown: u32,
+}
+
+impl RestCounts {
+    pub const fn state(self) -> RestState {
+        match (self.encrypted, self.plain, self.unknown) {
+            (_, 0, 1..) | (0, 0, 0) => RestState::Unknown,
+            (0, ..) => RestState::Plain,
+            (_, 0, 0) => RestState::Encrypted,
+            _ => RestState::Mixed,
+        }
+    }
+
+    /// What was encrypted is not any more: nothing was plain before, or the one grew by what the other lost.
+    const fn fell_back_from(self, before: Self) -> bool {
+        self.plain > before.plain
+            && before.encrypted > 0
+            && (before.plain == 0 || self.encrypted < before.encrypted)
+    }
+}
+
 /// Why a look failed; a label of a counter, so they are few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -130,6 +201,8 @@ pub struct Sights {
     pub certificates: Vec<CertificateSight>,
     pub settings: Vec<SettingSight>,
     pub findings: Vec<FindingSight>,
+    pub drift: Vec<DriftSight>,
+    pub at_rest: Vec<RestSight>,
     /// Why no link was checked, and whether that is an error.
     pub wire_unseen: Option<(String, bool)>,
     pub not_looked_at: Vec<String>,
@@ -179,6 +252,24 @@ pub struct FindingSight {
     pub remedy: String,
     pub state: FindingState,
     pub why: String,
+}
+
+/// Of a server whose option files a finished change has written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DriftSight {
+    pub server: String,
+    pub state: DriftState,
+    /// The last change that wrote them.
+    pub change: String,
+    pub why: String,
+}
+
+/// What a server says of its files of one kind: `tablespaces`, `redo log`, …
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestSight {
+    pub server: String,
+    pub what: String,
+    pub counts: Result<RestCounts, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -233,6 +324,22 @@ pub enum Body {
         state: FindingState,
         why: String,
     },
+    Drift {
+        server: String,
+        state: DriftState,
+        change: String,
+        why: String,
+    },
+    AtRest {
+        server: String,
+        what: String,
+        /// As they were last read.
+        counts: RestCounts,
+        /// Why they could not be read now.
+        unread: Option<String>,
+        /// When something was plain that had been encrypted; until nothing is plain.
+        fell_back_unix_ms: Option<u64>,
+    },
 }
 
 /// What an entry is about: its family, and its name there.
@@ -249,6 +356,8 @@ impl Body {
             }
             Self::Setting { server, what, .. } => ("setting", format!("{server} {what}")),
             Self::Finding { rule, subject, .. } => ("finding", format!("{rule} {subject}")),
+            Self::Drift { server, .. } => ("drift", server.clone()),
+            Self::AtRest { server, what, .. } => ("atrest", format!("{server} {what}")),
         }
     }
 
@@ -266,6 +375,27 @@ impl Body {
             Self::Setting { configured, effective, .. } if configured == effective => effective.clone(),
             Self::Setting { configured, effective, .. } => format!("{effective} (configured: {configured})"),
             Self::Finding { state, .. } => state.as_str().into(),
+            Self::Drift { state, .. } => state.as_str().into(),
+            Self::AtRest { .. } => self.rest_state().as_str().into(),
+        }
+    }
+}
+
+impl Body {
+    /// Of an [`Body::AtRest`]; what was not read now is unknown.
+    pub const fn rest_state(&self) -> RestState {
+        match self {
+            Self::AtRest { counts, unread: None, .. } => counts.state(),
+            _ => RestState::Unknown,
+        }
+    }
+
+    /// Nobody knows it: a server that does not answer or was not asked, a link that could not be judged.
+    const fn is_unknown(&self) -> bool {
+        match self {
+            Self::Server { state, .. } => !matches!(state, ServerState::Up),
+            Self::Link { state, .. } => matches!(state, LinkState::Unknown),
+            _ => false,
         }
     }
 }
@@ -315,6 +445,19 @@ pub struct Meta {
     /// `None`: a sealion before there were any has kept it.
     #[serde(default)]
     pub counts: Option<Counts>,
+    /// Of each server and link ([`unknown_key`]), and of looks ([`LOOK`]): since when nothing is known of it.
+    #[serde(default)]
+    pub unknown_since: BTreeMap<String, u64>,
+}
+
+/// What is unknown for so long is told as such: idle links are unknown for minutes or hours, and a night has more than six.
+pub const UNKNOWN_LASTS_S: u64 = 6 * 3600;
+/// The looks themselves, which fail as a whole.
+pub const LOOK: &str = "look";
+
+/// Of a link or a server in [`Meta::unknown_since`].
+pub fn unknown_key((family, subject): &Key) -> String {
+    format!("{family} {subject}")
 }
 
 impl Meta {
@@ -418,6 +561,13 @@ pub fn advance(old: &State, look: &Look, now_unix_ms: u64) -> (State, Vec<Change
         let FindingSight { rule, subject, title, severity, remedy, state, why } = finding.clone();
         put(Body::Finding { rule, subject, title, severity, remedy, state, why });
     }
+    for sight in &sights.drift {
+        let DriftSight { server, state, change, why } = sight.clone();
+        put(Body::Drift { server, state, change, why });
+    }
+    for sight in &sights.at_rest {
+        put(at_rest(old, sight, now_unix_ms));
+    }
     for (key, entry) in &old.entries {
         if !bodies.contains_key(key)
             && let Some(body) = faded(&entry.body, look, &unseen)
@@ -440,6 +590,7 @@ pub fn advance(old: &State, look: &Look, now_unix_ms: u64) -> (State, Vec<Change
         .collect();
     let mut meta = meta(old, look, sights, failure, &unseen, now_unix_ms);
     meta.counts = Some(Counts::of(&entries));
+    meta.unknown_since = unknown_since(old, &entries, failure.is_some(), now_unix_ms);
     let changes = changes(&old.entries, &entries);
     (State { entries, meta }, changes)
 }
@@ -531,6 +682,46 @@ fn server(old: &State, sights: &Sights, name: &str, unseen: &Unseen<'_>, now_uni
     }
 }
 
+/// A server that is silent in one look and not asked in the next is unknown all the while, so this is not the beginning of an entry.
+fn unknown_since(
+    old: &State,
+    entries: &BTreeMap<Key, Entry>,
+    has_failed: bool,
+    now_unix_ms: u64,
+) -> BTreeMap<String, u64> {
+    let since = |key: String, before: Option<&Entry>| {
+        // One that an earlier sealion has kept was in this state since it was first seen in it.
+        let of_entry = || before.filter(|one| one.body.is_unknown()).map(|one| one.first_seen_unix_ms);
+        let at = old.meta.unknown_since.get(&key).copied().or_else(of_entry);
+        (key, at.unwrap_or(now_unix_ms).min(now_unix_ms))
+    };
+    entries
+        .iter()
+        .filter(|(_, entry)| entry.body.is_unknown())
+        .map(|(key, _)| since(unknown_key(key), old.entries.get(key)))
+        .chain(has_failed.then(|| since(LOOK.into(), None)))
+        .collect()
+}
+
+fn at_rest(old: &State, sight: &RestSight, now_unix_ms: u64) -> Body {
+    let (server, what) = (sight.server.clone(), sight.what.clone());
+    let before = match old.entries.get(&("atrest", format!("{server} {what}"))).map(|entry| &entry.body) {
+        Some(Body::AtRest { counts, fell_back_unix_ms, .. }) => Some((*counts, *fell_back_unix_ms)),
+        _ => None,
+    };
+    let (counts, unread) = match &sight.counts {
+        Ok(counts) => (*counts, None),
+        Err(why) => (before.map_or_else(RestCounts::default, |(counts, _)| counts), Some(why.clone())),
+    };
+    let fell_back_unix_ms = match before {
+        _ if unread.is_none() && counts.plain == 0 && counts.unknown == 0 => None,
+        Some((earlier, _)) if unread.is_none() && counts.fell_back_from(earlier) => Some(now_unix_ms),
+        Some((_, at)) => at,
+        None => None,
+    };
+    Body::AtRest { server, what, counts, unread, fell_back_unix_ms }
+}
+
 fn certificate(old: &State, sight: &CertificateSight) -> Body {
     let (server, usage, seen) = (sight.server.clone(), sight.usage.clone(), sight.seen.clone());
     match &sight.facts {
@@ -577,6 +768,30 @@ fn faded(body: &Body, look: &Look, unseen: &Unseen<'_>) -> Option<Body> {
             let why = unseen.of_server(server).filter(|_| is_watched(server))?;
             let mut body = body.clone();
             if let Body::Setting { unread, .. } = &mut body {
+                *unread = Some(why);
+            }
+            Some(body)
+        }
+        Body::Drift { server, change, .. } => {
+            // A machine tells of its files also where its server is silent; only a look that failed says nothing of them.
+            let why = unseen.all.filter(|_| is_watched(server))?;
+            let (server, change) = (server.clone(), change.clone());
+            Some(Body::Drift {
+                server,
+                state: DriftState::Unknown,
+                change,
+                why: format!("the last look failed: {why}"),
+            })
+        }
+        Body::AtRest { server, .. } => {
+            // It answered, and not this question.
+            let refused = || {
+                let sights = look.outcome.as_ref().ok()?;
+                sights.at_rest.iter().find(|sight| sight.server == *server)?.counts.as_ref().err().cloned()
+            };
+            let why = unseen.of_server(server).or_else(refused).filter(|_| is_watched(server))?;
+            let mut body = body.clone();
+            if let Body::AtRest { unread, .. } = &mut body {
                 *unread = Some(why);
             }
             Some(body)

@@ -7,16 +7,19 @@ use model::Severity;
 use report::shape::{
     FLEET_SCHEMA_ID, FleetReport, OfCluster, SeverityWord, VerdictWord, WATCH_CERTIFICATES_SCHEMA_ID,
     WATCH_FINDINGS_SCHEMA_ID, WATCH_SCHEMA_ID, WATCH_SERVER_SCHEMA_ID, WatchCertificateRow,
-    WatchCertificatesReport, WatchChangeRow, WatchCountRow, WatchFindingRow, WatchFindingsReport,
-    WatchLinkRow, WatchLinkWord, WatchReport, WatchServerReport, WatchServerRow, WatchServerWord,
-    WatchSettingRow, WatchSummary,
+    WatchCertificatesReport, WatchChangeRow, WatchCountRow, WatchDriftRow, WatchDriftWord, WatchFindingRow,
+    WatchFindingsReport, WatchLinkRow, WatchLinkWord, WatchReport, WatchRestRow, WatchRestWord,
+    WatchServerReport, WatchServerRow, WatchServerWord, WatchSettingRow, WatchSummary,
 };
 use store::{Store, StoreError, WatchRow};
 
 use crate::counts::Counts;
 use crate::keep;
 use crate::metrics::reload_pending;
-use crate::state::{Body, Entry, FindingState, LinkState, Meta, ServerState, State, is_about};
+use crate::state::{
+    Body, DriftState, Entry, FindingState, LinkState, Meta, RestState, ServerState, State, UNKNOWN_LASTS_S,
+    is_about, unknown_key,
+};
 
 /// Of the history, on a page.
 pub const CHANGES_MAX: usize = 200;
@@ -83,7 +86,18 @@ fn summarized(cluster: &str, meta: &Meta, counts: &Counts, now_unix_ms: u64) -> 
         not_after_unix: counts.not_after_unix,
         not_looked_at: meta.not_looked_at.clone(),
         error: meta.error.clone(),
+        unknown_lasting: lasting(meta, now_unix_ms),
+        servers_drifted: counts.servers_drifted,
+        servers_drift_unknown: counts.servers_drift_unknown,
+        at_rest_fell_back: counts.at_rest_fell_back,
+        at_rest_unknown: counts.at_rest_unknown,
     }
+}
+
+/// How many servers and links nobody has known anything of for longer than [`UNKNOWN_LASTS_S`]; looks that fail count as one.
+fn lasting(meta: &Meta, now_unix_ms: u64) -> u32 {
+    let is_lasting = |at: &&u64| now_unix_ms.saturating_sub(**at) / 1000 >= UNKNOWN_LASTS_S;
+    u32::try_from(meta.unknown_since.values().filter(is_lasting).count()).unwrap_or(u32::MAX)
 }
 
 pub fn cluster(name: &str, state: &State, history: &[WatchRow], now_unix_ms: u64) -> WatchReport {
@@ -96,6 +110,8 @@ pub fn cluster(name: &str, state: &State, history: &[WatchRow], now_unix_ms: u64
         links: Vec::new(),
         certificates: Vec::new(),
         settings: Vec::new(),
+        drift: Vec::new(),
+        at_rest: Vec::new(),
         findings: Vec::new(),
         changes: history.iter().map(change).collect(),
     };
@@ -126,6 +142,8 @@ pub fn server(cluster: &WatchReport, name: &str) -> Option<WatchServerReport> {
         links: cluster.links.iter().filter(|row| row.from == name || row.to == name).cloned().collect(),
         certificates: cluster.certificates.iter().filter(|row| row.server == name).cloned().collect(),
         settings: cluster.settings.iter().filter(|row| row.server == name).cloned().collect(),
+        drift: cluster.drift.iter().filter(|row| row.server == name).cloned().collect(),
+        at_rest: cluster.at_rest.iter().filter(|row| row.server == name).cloned().collect(),
         findings: cluster.findings.iter().filter(|row| is_about(&row.subject, name)).cloned().collect(),
         changes: cluster.changes.iter().filter(|row| kept(row)).take(CHANGES_MAX).cloned().collect(),
     })
@@ -133,6 +151,7 @@ pub fn server(cluster: &WatchReport, name: &str) -> Option<WatchServerReport> {
 
 fn put(report: &mut WatchReport, state: &State, entry: &Entry) {
     let (first_seen_unix_ms, last_seen_unix_ms) = (entry.first_seen_unix_ms, entry.last_seen_unix_ms);
+    let unknown_since_unix_ms = state.meta.unknown_since.get(&unknown_key(&entry.body.key())).copied();
     match entry.body.clone() {
         Body::Server { name, address, state, version, note, last_success_unix_ms } => {
             report.servers.push(WatchServerRow {
@@ -146,6 +165,7 @@ fn put(report: &mut WatchReport, state: &State, entry: &Entry) {
                 },
                 note,
                 last_success_unix_ms,
+                unknown_since_unix_ms,
                 first_seen_unix_ms,
                 last_seen_unix_ms,
             });
@@ -156,6 +176,7 @@ fn put(report: &mut WatchReport, state: &State, entry: &Entry) {
             to: b,
             state: link_word(state),
             why,
+            unknown_since_unix_ms,
             first_seen_unix_ms,
             last_seen_unix_ms,
         }),
@@ -181,6 +202,38 @@ fn put(report: &mut WatchReport, state: &State, entry: &Entry) {
                 configured,
                 effective,
                 seen,
+                is_current: unread.is_none(),
+                why: unread.unwrap_or_default(),
+                first_seen_unix_ms,
+                last_seen_unix_ms,
+            });
+        }
+        Body::Drift { server, state, change, why } => report.drift.push(WatchDriftRow {
+            server,
+            state: match state {
+                DriftState::Same => WatchDriftWord::Same,
+                DriftState::Drifted => WatchDriftWord::Drifted,
+                DriftState::Unknown => WatchDriftWord::Unknown,
+            },
+            change,
+            why,
+            first_seen_unix_ms,
+            last_seen_unix_ms,
+        }),
+        Body::AtRest { server, what, counts, unread, fell_back_unix_ms } => {
+            report.at_rest.push(WatchRestRow {
+                server,
+                what,
+                state: match entry.body.rest_state() {
+                    RestState::Encrypted => WatchRestWord::Encrypted,
+                    RestState::Plain => WatchRestWord::Plain,
+                    RestState::Mixed => WatchRestWord::Mixed,
+                    RestState::Unknown => WatchRestWord::Unknown,
+                },
+                encrypted: counts.encrypted,
+                plain: counts.plain,
+                unknown: counts.unknown,
+                fell_back_unix_ms,
                 is_current: unread.is_none(),
                 why: unread.unwrap_or_default(),
                 first_seen_unix_ms,

@@ -9,8 +9,8 @@ use model::{Finding, LinkKind, Phase, Plan, Run, Severity, StepId, Verdict};
 use store::{Store, StoreError};
 use watch::keep;
 use watch::state::{
-    Certificate, CertificateSight, Failure, FindingSight, FindingState, LinkSight, LinkState, Look, Reason,
-    ServerSight, SettingSight, Sights, State,
+    Certificate, CertificateSight, DriftSight, DriftState, Failure, FindingSight, FindingState, LinkSight,
+    LinkState, Look, Reason, RestCounts, RestSight, ServerSight, SettingSight, Sights, State,
 };
 
 /// What would run, if a page wrote names as they are.
@@ -58,6 +58,15 @@ fn finding(
 fn setting(server: &str, what: &str, words: [&str; 3]) -> SettingSight {
     let [configured, effective, seen] = words.map(str::to_owned);
     SettingSight { server: server.into(), what: what.into(), configured, effective, seen }
+}
+
+fn drift(server: &str, state: DriftState, why: &str) -> DriftSight {
+    DriftSight { server: server.into(), state, change: PLAN.into(), why: why.into() }
+}
+
+fn at_rest(server: &str, what: &str, encrypted: u32, plain: u32) -> RestSight {
+    let counts = Ok(RestCounts { encrypted, plain, unknown: 0 });
+    RestSight { server: server.into(), what: what.into(), counts }
 }
 
 fn look(sights: Sights) -> Look {
@@ -122,7 +131,10 @@ pub fn fill(path: &Path, now: u64) -> Result<(), StoreError> {
     put("dark", &Look { outcome: Err(failed), ..look(three(LinkState::Unknown, "", now)) }, now - 20_000)?;
 
     put("wide", &look(wide(now)), now - 9_000)?;
-    put("prod", &look(three(LinkState::Plain, "write sets readable", now)), now - 26 * 60 * MINUTE_MS)?;
+    let mut before = three(LinkState::Plain, "write sets readable", now);
+    before.servers.push(server("db4", "10.0.0.4:3306", false));
+    before.at_rest = vec![at_rest("db1", "tablespaces", 41, 0), at_rest("db1", "redo log", 1, 0)];
+    put("prod", &look(before), now - 26 * 60 * MINUTE_MS)?;
     put("prod", &look(prod(now)), now - 12_000)?;
 
     let mut evil = three(LinkState::Plain, EVIL, now);
@@ -131,6 +143,8 @@ pub fn fill(path: &Path, now: u64) -> Result<(), StoreError> {
     evil.certificates.push(certificate(EVIL, EVIL, EVIL, 9, 1));
     evil.findings.push(finding(EVIL, EVIL, Severity::Critical, FindingState::Fail, [EVIL; 3]));
     evil.settings.push(setting(EVIL, EVIL, [EVIL; 3]));
+    evil.drift.push(drift(EVIL, DriftState::Drifted, EVIL));
+    evil.at_rest.push(RestSight { server: EVIL.into(), what: EVIL.into(), counts: Err(EVIL.into()) });
     evil.not_looked_at.push(EVIL.into());
     put(EVIL, &look(evil), now - 4_000)?;
     runs(&mut store, now)?;
@@ -332,6 +346,24 @@ fn prod(now: u64) -> Sights {
             setting("db1", "galera", ["TLS", "cleartext", "plain"]),
             setting("db2", "client", ["TLS required", "TLS required", "sealed"]),
             setting("db2", "galera", ["TLS", "TLS", "sealed"]),
+        ],
+        drift: vec![
+            drift("db1", DriftState::Same, ""),
+            drift(
+                "db2",
+                DriftState::Drifted,
+                "/etc/mysql/conf.d/sealion.cnf: [mysqld] require_secure_transport is OFF, and sealion had set ON",
+            ),
+            drift(
+                "db4",
+                DriftState::Unknown,
+                "the change 20261128T090000Z-3 of enable galera,clients is not finished",
+            ),
+        ],
+        at_rest: vec![
+            at_rest("db1", "tablespaces", 40, 1),
+            at_rest("db1", "redo log", 1, 0),
+            at_rest("db2", "tablespaces", 41, 0),
         ],
         wire_unseen: None,
         not_looked_at: vec![

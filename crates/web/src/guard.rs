@@ -24,20 +24,49 @@ const OPEN: [&str; 4] = ["/login", "/login.js", "/style.css", "/icon.svg"];
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
 /// The names that this site has. Any other is that of somebody who let his own name point here (DNS rebinding).
-pub fn hosts(listen: SocketAddr) -> Vec<String> {
-    let port = listen.port();
-    let mut hosts = vec![listen.to_string()];
-    let names = ["localhost", "127.0.0.1", "[::1]"];
-    hosts.extend(names.iter().map(|name| format!("{name}:{port}")));
-    if port == 80 {
+pub struct Hosts {
+    /// With a port, unless it is the one that a browser leaves out.
+    whole: Vec<String>,
+    /// With any port: `ssh -L` has one of its own for a unix socket.
+    bare: Vec<String>,
+}
+
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+/// A browser leaves these out, of http and of https.
+const LEFT_OUT: [u16; 2] = [80, 443];
+
+impl Hosts {
+    /// `names`: without a port.
+    pub fn of(listen: SocketAddr, names: &[String]) -> Self {
+        let port = listen.port();
         let own = match listen {
             SocketAddr::V4(own) => own.ip().to_string(),
             SocketAddr::V6(own) => format!("[{}]", own.ip()),
         };
-        hosts.extend(names.iter().map(|name| (*name).to_owned()));
-        hosts.push(own);
+        let all = LOOPBACK.map(str::to_owned).into_iter().chain([own]).chain(names.iter().cloned());
+        let with_port = |name: String| {
+            let whole = format!("{name}:{port}");
+            if LEFT_OUT.contains(&port) { vec![whole, name] } else { vec![whole] }
+        };
+        Self { whole: all.flat_map(with_port).collect(), bare: vec![] }
     }
-    hosts
+
+    /// A name of loopback is nobody else's, whatever the port.
+    pub fn of_socket(names: &[String]) -> Self {
+        Self {
+            whole: vec![],
+            bare: LOOPBACK.map(str::to_owned).into_iter().chain(names.iter().cloned()).collect(),
+        }
+    }
+
+    fn has(&self, host: &str) -> bool {
+        let is = |name: &String, host: &str| name.eq_ignore_ascii_case(host);
+        let without_port = match host.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+            _ => host,
+        };
+        self.whole.iter().any(|name| is(name, host)) || self.bare.iter().any(|name| is(name, without_port))
+    }
 }
 
 /// The one header of this name, if it is text.
@@ -48,8 +77,8 @@ fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     value.to_str().ok()
 }
 
-fn is_for_us(hosts: &[String], headers: &HeaderMap, uri: &Uri) -> bool {
-    let is_ours = |name: &str| hosts.iter().any(|host| host.eq_ignore_ascii_case(name));
+fn is_for_us(hosts: &Hosts, headers: &HeaderMap, uri: &Uri) -> bool {
+    let is_ours = |name: &str| hosts.has(name);
     only(headers, "host").is_some_and(is_ours)
         && uri.authority().is_none_or(|authority| is_ours(authority.as_str()))
 }
@@ -64,13 +93,14 @@ pub fn is_of_this_site(headers: &HeaderMap) -> bool {
 }
 
 fn has_session(site: &Site, headers: &HeaderMap) -> bool {
+    let Some(gate) = &site.gate else { return true };
     let now = Instant::now();
     let pairs = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     pairs
         .flat_map(|line| line.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
         // Another program on this host may have set one of the same name: ports do not part cookies.
-        .any(|(name, value)| name == auth::COOKIE && site.gate.is_open(value, now))
+        .any(|(name, value)| name == auth::COOKIE && gate.is_open(value, now))
 }
 
 pub async fn guard(State(site): State<Site>, request: Request, next: Next) -> Response {

@@ -6,6 +6,7 @@
 
 mod auth;
 mod difference;
+mod doors;
 mod guard;
 mod journals;
 mod live;
@@ -17,7 +18,8 @@ mod words;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::os::unix::net::UnixListener as StdUnixListener;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -31,6 +33,8 @@ use secrecy::SecretString;
 use tokio::sync::Semaphore;
 
 pub use auth::Token;
+pub use doors::TlsFiles;
+use doors::{PeerListener, SocketFile, TlsListener};
 
 /// A token is 64 bytes; nothing else has a body.
 const BODY_MAX: usize = 4096;
@@ -50,8 +54,9 @@ pub(crate) struct Site {
     store: Arc<PathBuf>,
     /// Of changes: the state directory has both.
     journals: Arc<PathBuf>,
-    gate: Arc<auth::Gate>,
-    hosts: Arc<Vec<String>>,
+    /// `None`: who comes as far as a request is known by the way in.
+    gate: Option<Arc<auth::Gate>>,
+    hosts: Arc<guard::Hosts>,
     pages: Arc<pages::Pages>,
     /// One for each page that is open.
     streams: Arc<Semaphore>,
@@ -59,12 +64,12 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    fn new(store: PathBuf, listen: SocketAddr, token: &Token) -> Self {
+    fn new(store: PathBuf, hosts: guard::Hosts, token: Option<&Token>) -> Self {
         Self {
             journals: Arc::new(store.with_file_name(JOURNALS)),
             store: Arc::new(store),
-            gate: Arc::new(auth::Gate::new(token)),
-            hosts: Arc::new(guard::hosts(listen)),
+            gate: token.map(|token| Arc::new(auth::Gate::new(token))),
+            hosts: Arc::new(hosts),
             pages: Arc::new(pages::Pages::new()),
             streams: Arc::new(Semaphore::new(live::STREAMS_MAX)),
             timeout: REQUEST_TIMEOUT,
@@ -72,31 +77,84 @@ impl Site {
     }
 }
 
-/// A socket that listens, and nobody is answered yet.
+/// Where somebody listens, and who is let in there.
+enum Door {
+    /// Loopback; a token.
+    Loopback(TcpListener, SocketAddr, Token),
+    /// A unix socket; these users.
+    Socket(StdUnixListener, SocketFile, Vec<u32>),
+    /// TLS; clients with a certificate.
+    Tls(TcpListener, SocketAddr, Arc<rustls::ServerConfig>),
+}
+
+/// It listens, and nobody is answered yet.
 pub struct Web {
-    listener: TcpListener,
-    address: SocketAddr,
-    token: Token,
+    door: Door,
     store: PathBuf,
+    names: Vec<String>,
+}
+
+fn listener(listen: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(listen)?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
 }
 
 impl Web {
+    /// On loopback, for whoever has the token.
+    ///
     /// # Errors
     /// Nobody may listen there.
     pub fn bind(listen: SocketAddr, store: PathBuf, token: Token) -> io::Result<Self> {
-        let listener = TcpListener::bind(listen)?;
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
-        Ok(Self { listener, address, token, store })
+        let (listener, address) = listener(listen)?;
+        Ok(Self { door: Door::Loopback(listener, address, token), store, names: vec![] })
     }
 
-    pub const fn address(&self) -> SocketAddr {
-        self.address
+    /// At a unix socket, for these users.
+    ///
+    /// # Errors
+    /// Nobody may listen there, or something is there.
+    pub fn bind_socket(path: &Path, uids: Vec<u32>, own_uid: u32, store: PathBuf) -> io::Result<Self> {
+        let is_for_others = uids.iter().any(|uid| *uid != own_uid && *uid != 0);
+        let (listener, file) = doors::bind_socket(path, is_for_others)?;
+        Ok(Self { door: Door::Socket(listener, file, uids), store, names: vec![] })
     }
 
-    /// The address that logs a browser in, once.
-    pub fn login_url(&self) -> SecretString {
-        self.token.url(self.address)
+    /// At an address of any kind, over TLS, for clients with a certificate of a CA.
+    ///
+    /// # Errors
+    /// Nobody may listen there; of `files`, see [`tls_config`].
+    pub fn bind_tls(
+        listen: SocketAddr,
+        config: Arc<rustls::ServerConfig>,
+        store: PathBuf,
+    ) -> io::Result<Self> {
+        let (listener, address) = listener(listen)?;
+        Ok(Self { door: Door::Tls(listener, address, config), store, names: vec![] })
+    }
+
+    /// Names of this host that a browser may have in the address, beside those of loopback.
+    #[must_use]
+    pub fn names(mut self, names: Vec<String>) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// `None` of a unix socket.
+    pub const fn address(&self) -> Option<SocketAddr> {
+        match &self.door {
+            Door::Loopback(_, address, _) | Door::Tls(_, address, _) => Some(*address),
+            Door::Socket(..) => None,
+        }
+    }
+
+    /// The address that logs a browser in, once; `None` where no token is needed.
+    pub fn login_url(&self) -> Option<SecretString> {
+        match &self.door {
+            Door::Loopback(_, address, token) => Some(token.url(*address)),
+            Door::Socket(..) | Door::Tls(..) => None,
+        }
     }
 
     /// Answers until `stop` is set.
@@ -109,22 +167,49 @@ impl Web {
             .enable_time()
             .max_blocking_threads(READERS_MAX)
             .build()?;
-        let app = router(Site::new(self.store, self.address, &self.token));
-        // Only what is compared is kept.
-        drop(self.token);
-        let listener = self.listener;
+        let (store, names) = (self.store, self.names);
         let served = runtime.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(listener)?;
-            let task = tokio::spawn(async move { axum::serve(listener, app).await });
-            while !stop.load(Ordering::Relaxed) && !task.is_finished() {
-                tokio::time::sleep(STOP_POLL).await;
+            match self.door {
+                Door::Loopback(listener, address, token) => {
+                    let app = router(Site::new(store, guard::Hosts::of(address, &names), Some(&token)));
+                    // Only what is compared is kept.
+                    drop(token);
+                    answer(tokio::net::TcpListener::from_std(listener)?, app, stop).await
+                }
+                Door::Socket(listener, _file, uids) => {
+                    let app = router(Site::new(store, guard::Hosts::of_socket(&names), None));
+                    answer(PeerListener::new(listener, uids)?, app, stop).await
+                }
+                Door::Tls(listener, address, config) => {
+                    let app = router(Site::new(store, guard::Hosts::of(address, &names), None));
+                    answer(TlsListener::new(listener, config)?, app, stop).await
+                }
             }
-            if task.is_finished() { task.await.map_err(io::Error::other)? } else { Ok(()) }
         });
         // A reader that waits for the store is not waited for.
         runtime.shutdown_background();
         served
     }
+}
+
+/// What [`Web::bind_tls`] speaks TLS with.
+///
+/// # Errors
+/// What is wrong with which file.
+pub fn tls_config(files: &TlsFiles) -> Result<Arc<rustls::ServerConfig>, String> {
+    doors::tls(files)
+}
+
+async fn answer<L>(listener: L, app: Router, stop: &AtomicBool) -> io::Result<()>
+where
+    L: axum::serve::Listener,
+    L::Addr: std::fmt::Debug,
+{
+    let task = tokio::spawn(async move { axum::serve(listener, app).await });
+    while !stop.load(Ordering::Relaxed) && !task.is_finished() {
+        tokio::time::sleep(STOP_POLL).await;
+    }
+    if task.is_finished() { task.await.map_err(io::Error::other)? } else { Ok(()) }
 }
 
 pub(crate) fn router(site: Site) -> Router {
@@ -173,7 +258,8 @@ async fn exchange(State(site): State<Site>, headers: HeaderMap, body: String) ->
     if !guard::is_of_this_site(&headers) {
         return (StatusCode::FORBIDDEN, "a login comes from this site's own page").into_response();
     }
-    match site.gate.exchange(body.trim(), Instant::now()) {
+    let cookie = site.gate.as_ref().and_then(|gate| gate.exchange(body.trim(), Instant::now()));
+    match cookie {
         Some(cookie) => (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response(),
         None => (StatusCode::UNAUTHORIZED, "not the token, or it was used before").into_response(),
     }

@@ -22,6 +22,7 @@ use report::shape::{
 };
 use serde::{Deserialize, Serialize};
 use store::{Store, StoreError};
+use watch::state::UNKNOWN_LASTS_S;
 
 use crate::{Site, picture, words};
 
@@ -166,12 +167,20 @@ fn grade(summary: &WatchSummary) -> Grade {
     if summary.links_plain > 0 {
         return of("bad", "cleartext", judged(&counted(summary.links_plain, "plain link")));
     }
+    if summary.at_rest_fell_back > 0 {
+        return of("bad", "plain at rest", judged("what was encrypted is not any more"));
+    }
+    if summary.servers_drifted > 0 {
+        return of("soon", "drifted", judged("option files are not as the last change wrote them"));
+    }
     let is_whole = unknown == 0
         && summary.links_unknown == 0
         && summary.servers_silent == 0
         && summary.servers_unknown == 0
         && summary.servers > 0
         && summary.links_encrypted > 0
+        && summary.servers_drift_unknown == 0
+        && summary.at_rest_unknown == 0
         && summary.not_looked_at.is_empty();
     if is_whole {
         return of("good", "no findings", "everything was checked".into());
@@ -248,6 +257,9 @@ impl Pages {
         let counts: Vec<String> = [
             // What is stale is plain no longer, or still: it is counted as stale.
             count(|summary| !summary.is_stale && summary.links_plain > 0, "with links in cleartext"),
+            count(|summary| summary.at_rest_fell_back > 0, "no longer encrypted at rest"),
+            count(|summary| summary.servers_drifted > 0, "with changed option files"),
+            count(|summary| summary.unknown_lasting > 0, "with something unknown for more than six hours"),
             count(|summary| summary.is_stale, "stale"),
             count(|summary| !summary.is_stale && summary.error.is_some(), "whose last check failed"),
         ]
@@ -285,6 +297,7 @@ impl Pages {
             s => Value::from_serialize(&report.summary),
             grade => Value::from_serialize(grade(&report.summary)),
             links => Value::from_serialize(&links),
+            lasts_s => UNKNOWN_LASTS_S,
             picture => Value::from_safe_string(drawn.svg),
             undrawn => drawn.undrawn,
             is_dense => drawn.is_dense,
@@ -443,6 +456,11 @@ mod tests {
             not_after_unix: None,
             not_looked_at: vec![],
             error: None,
+            unknown_lasting: 0,
+            servers_drifted: 0,
+            servers_drift_unknown: 0,
+            at_rest_fell_back: 0,
+            at_rest_unknown: 0,
         }
     }
 
@@ -467,6 +485,10 @@ mod tests {
             changed(|s| s.findings.push(WatchCountRow { severity: SeverityWord::Info, fail: 0, unknown: 1 })),
             ("unknown", "incomplete")
         );
+        assert_eq!(changed(|s| s.servers_drift_unknown = 1), ("unknown", "incomplete"));
+        assert_eq!(changed(|s| s.at_rest_unknown = 1), ("unknown", "incomplete"));
+        assert_eq!(changed(|s| s.servers_drifted = 1), ("soon", "drifted"));
+        assert_eq!(changed(|s| s.at_rest_fell_back = 1), ("bad", "plain at rest"));
         assert_eq!(changed(|s| s.links_plain = 1), ("bad", "cleartext"));
         assert_eq!(changed(|s| s.worst = Some(SeverityWord::High)), ("bad", "high"));
         assert_eq!(

@@ -37,7 +37,7 @@ fn now() -> u64 {
 
 fn at(path: &Path, place: tempfile::TempDir) -> Bench {
     let token = Token::new().unwrap();
-    let app = router(Site::new(path.to_owned(), HOST.parse().unwrap(), &token));
+    let app = router(Site::new(path.to_owned(), guard::Hosts::of(HOST.parse().unwrap(), &[]), Some(&token)));
     Bench { _place: place, path: path.to_owned(), app, token }
 }
 
@@ -308,7 +308,8 @@ fn the_pages_say_what_is_plain_unknown_old_and_was_not_looked_at() {
         assert!(fleet.contains(words) || fleet.contains(&later), "{words}: {fleet}");
     }
     assert!(
-        fleet.contains("6 watched, 3 with links in cleartext, 1 stale, 1 whose last check failed."),
+        fleet.contains("6 watched, 3 with links in cleartext, 1 no longer encrypted at rest, 2 with changed option files, 1 with something unknown for \
+             more than six hours, 1 stale, 1 whose last check failed."),
         "{fleet}"
     );
     let at = |name: &str| fleet.find(&format!("href=\"/c/{name}\"")).unwrap();
@@ -328,8 +329,23 @@ fn the_pages_say_what_is_plain_unknown_old_and_was_not_looked_at() {
         "would be high",
         "reload pending",
         "db4 did not answer",
+        "require_secure_transport is OFF, and sealion had set ON",
+        "<span class=\"state unknown\">unknown</span></td><td class=\"wrap\">the change",
+        "<b class=\"bad\">fell back</b>",
+        "nobody knows since",
     ] {
         assert!(prod.contains(words), "{words}: {prod}");
+    }
+    let server = |name: &str| bench.get(&format!("/c/prod/s/{name}"), &cookie).text;
+    let (db1, db2, db4) = (server("db1"), server("db2"), server("db4"));
+    assert!(db1.contains("fell back") && !db1.contains("Option files differ"), "{db1}");
+    assert!(db2.contains("<b>Option files differ from what the last change wrote.</b>"), "{db2}");
+    assert!(db4.contains("is not known.</b>") && db4.contains("nobody knows since"), "{db4}");
+    for words in [
+        "no longer encrypted at rest: 1 of",
+        "option files differ from what the last change wrote: 1 server<",
+    ] {
+        assert!(fleet.contains(words), "{words}: {fleet}");
     }
     let wide = bench.get("/c/wide", &cookie).text;
     for words in [">E</text>", ">?</text>", ">replication: plain</text>", "encrypted (E): seen as TLS"] {
@@ -585,10 +601,11 @@ fn nobody_watched_is_said() {
 #[test]
 fn a_page_that_takes_too_long_is_a_503() {
     let mut bench = filled();
-    let mut site = Site::new(bench.path.clone(), HOST.parse().unwrap(), &bench.token);
+    let mut site =
+        Site::new(bench.path.clone(), guard::Hosts::of(HOST.parse().unwrap(), &[]), Some(&bench.token));
     site.timeout = Duration::from_millis(20);
     let cookie = bench.cookie();
-    let opened = site.gate.exchange(bench.token.text(), Instant::now()).unwrap();
+    let opened = site.gate.as_ref().unwrap().exchange(bench.token.text(), Instant::now()).unwrap();
     let never = axum::routing::get(std::future::pending::<()>);
     bench.app = crate::guarded(site, axum::Router::new().route("/never", never));
     assert_eq!(bench.get("/never", &cookie).status, StatusCode::UNAUTHORIZED, "a session of another start");
@@ -606,7 +623,7 @@ fn it_serves_until_it_is_told_to_stop() {
     let place = tempfile::tempdir().unwrap();
     let web =
         Web::bind("127.0.0.1:0".parse().unwrap(), place.path().join("none"), Token::new().unwrap()).unwrap();
-    let address = web.address();
+    let address = web.address().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);
     let thread = std::thread::spawn(move || web.serve(&told));

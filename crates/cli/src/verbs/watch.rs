@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::watch::daemon::{WatchOptions, Watched};
+use ::watch::daemon::{Event, WatchOptions, Watched};
+use ::watch::hook::{HookCommand, HookOutcome, Ran};
 use ::watch::state::Change;
 use clap::Args;
 use model::{Clock, SystemClock};
@@ -23,8 +24,10 @@ was before.
 Examples:
   sealion watch --every 300 --listen 127.0.0.1:9542
   sealion watch --once --textfile /var/lib/node_exporter/sealion.prom
+  sealion watch --on-change '/usr/local/bin/sealion-to-chat --channel dba'
 
-Exit codes: 0 it was ended, or with --once all servers answered; 3 with --once, a server did not answer or the check failed."
+Exit codes: 0 it was ended, or with --once all servers answered; 3 with --once, a server did not answer, the check failed, or the
+command of --on-change did."
 )]
 pub struct WatchArgs {
     /// Check once, and end
@@ -43,6 +46,13 @@ pub struct WatchArgs {
     /// Capture traffic for this long in each check; 0 captures nothing
     #[arg(long, value_name = "MS", default_value_t = 1500)]
     pub look_ms: u64,
+    /// Ask servers which of their files they call encrypted
+    ///
+    /// Ask each server, by SQL, which of its tablespaces and logs it calls encrypted, and say when one is not any more. No file is read:
+    /// it is what the server says (`sealion status rest` reads the files). MariaDB and MySQL go through all of their tablespaces for it,
+    /// and the login needs the privilege PROCESS.
+    #[arg(long)]
+    pub at_rest: bool,
     /// Serve /metrics for Prometheus here
     ///
     /// Serve /metrics for Prometheus at this address. Whoever reaches it can read names of servers and states of links; use a loopback
@@ -59,8 +69,34 @@ pub struct WatchArgs {
     /// The default is the store of the inventory's state directory. `sealion web` shows what is in it.
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
+    /// Run CMD when a check has changed something
+    ///
+    /// Run CMD when a check has changed something: a program with its arguments, in quotes as a shell would part them, and without a shell
+    /// unless CMD names one. It reads the changes as JSON on its standard input. It runs beside the checks, one at a time; if it fails, it
+    /// is told the same changes again after the next check. The default is `on_change` of `[watch]` in the inventory.
+    #[arg(long, value_name = "CMD")]
+    pub on_change: Option<String>,
+    /// Kill the command of --on-change after this long
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub on_change_timeout: u64,
     #[command(flatten)]
     pub connect: Connect,
+}
+
+/// The program that is told of changes, if one is named.
+fn hook(args: &WatchArgs, of_inventory: &[String]) -> Result<Option<HookCommand>, OpsError> {
+    let words = match &args.on_change {
+        Some(text) => ::watch::hook::words(text).map_err(|why| {
+            OpsError::usage(
+                format!("--on-change {text:?} is no command"),
+                why,
+                "name a program and its arguments: --on-change '/usr/local/bin/notify --to dba'",
+            )
+        })?,
+        None if of_inventory.is_empty() => return Ok(None),
+        None => of_inventory.to_vec(),
+    };
+    Ok(Some(HookCommand { words, at_most: Duration::from_secs(args.on_change_timeout) }))
 }
 
 pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
@@ -72,9 +108,11 @@ pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
         every: Duration::from_secs(args.every),
         at_most: Duration::from_secs(args.timeout),
         look_ms: args.look_ms,
+        at_rest: args.at_rest,
         listen: args.listen,
         textfile: args.textfile.clone(),
         store: args.store.clone().unwrap_or_else(|| site::runs::path(&cluster)),
+        on_change: hook(args, &cluster.watch.on_change)?,
     };
     let is_json = global.format == Format::Json;
     let mut blind = false;
@@ -112,11 +150,32 @@ pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
             print_summary(&::watch::view::summary(&name, &watched.state, now));
         }
     };
-    let mut listening = |address: SocketAddr| show::tell(&format!("serving http://{address}/metrics"));
-    ::watch::daemon::watch(cluster, &options, &stop, &mut listening, &mut tell)?;
+    let mut has_told = true;
+    let mut event = |event: Event<'_>| match event {
+        Event::Listening(address) => show::tell(&format!("serving http://{address}/metrics")),
+        Event::Looked(watched) => tell(watched),
+        Event::Hooked(ran) => {
+            has_told = ran.outcome == HookOutcome::Ok;
+            tell_of_hook(ran, args.once);
+        }
+    };
+    ::watch::daemon::watch(cluster, &options, &stop, &mut event)?;
     failed?;
-    let has_lost = unkept.is_some() || unwritten.is_some();
+    let has_lost = unkept.is_some() || unwritten.is_some() || !has_told;
     Ok(if args.once && (blind || has_lost) { 3 } else { 0 })
+}
+
+fn tell_of_hook(ran: &Ran, is_once: bool) {
+    if ran.outcome == HookOutcome::Ok {
+        return;
+    }
+    let count = u32::try_from(ran.changes).unwrap_or(u32::MAX);
+    let changes = model::text::counted(count, "change", "changes");
+    let next = if is_once { "they are told to nobody" } else { "they are told again after the next check" };
+    show::tell(&format!(
+        "warning: the command of --on-change was not told of {changes}: {}; {next}",
+        ran.why
+    ));
 }
 
 fn described(change: &Change) -> String {

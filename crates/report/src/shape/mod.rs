@@ -101,10 +101,12 @@ pub use trust::{
     TRUST_SCHEMA_ID, TrustCertificateRow, TrustReport, TrustRequestRow, TrustRevokedRow, TrustTakerRow,
 };
 pub use watch::{
-    FLEET_SCHEMA_ID, FleetReport, OfCluster, WATCH_CERTIFICATES_SCHEMA_ID, WATCH_FINDINGS_SCHEMA_ID,
-    WATCH_SCHEMA_ID, WATCH_SERVER_SCHEMA_ID, WatchCertificateRow, WatchCertificatesReport, WatchChangeRow,
-    WatchCountRow, WatchFindingRow, WatchFindingsReport, WatchLinkRow, WatchLinkWord, WatchReport,
-    WatchServerReport, WatchServerRow, WatchServerWord, WatchSettingRow, WatchSummary,
+    FLEET_SCHEMA_ID, FleetReport, OfCluster, WATCH_CERTIFICATES_SCHEMA_ID, WATCH_EVENT_SCHEMA_ID,
+    WATCH_FINDINGS_SCHEMA_ID, WATCH_SCHEMA_ID, WATCH_SERVER_SCHEMA_ID, WatchCertificateRow,
+    WatchCertificatesReport, WatchChangeRow, WatchCountRow, WatchDriftRow, WatchDriftWord, WatchEventReport,
+    WatchEventRow, WatchFindingRow, WatchFindingsReport, WatchLinkRow, WatchLinkWord, WatchReport,
+    WatchRestRow, WatchRestWord, WatchServerReport, WatchServerRow, WatchServerWord, WatchSettingRow,
+    WatchSummary,
 };
 pub use watch_clients::{WATCH_CLIENTS_SCHEMA_ID, WatchClientRow, WatchClientsReport};
 pub use words::{

@@ -9,6 +9,7 @@ pub const FLEET_SCHEMA_ID: &str = "sealion/fleet/1";
 pub const WATCH_SERVER_SCHEMA_ID: &str = "sealion/watch-server/1";
 pub const WATCH_CERTIFICATES_SCHEMA_ID: &str = "sealion/watch-certificates/1";
 pub const WATCH_FINDINGS_SCHEMA_ID: &str = "sealion/watch-findings/1";
+pub const WATCH_EVENT_SCHEMA_ID: &str = "sealion/watch-event/1";
 
 /// All clusters that are watched.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,12 @@ pub struct WatchReport {
     /// What servers were told, and what came of it.
     #[serde(default)]
     pub settings: Vec<WatchSettingRow>,
+    /// Of servers whose option files a change has written.
+    #[serde(default)]
+    pub drift: Vec<WatchDriftRow>,
+    /// What servers say of their files, with `--at-rest`.
+    #[serde(default)]
+    pub at_rest: Vec<WatchRestRow>,
     /// Those that failed or are unknown, the worst first.
     pub findings: Vec<WatchFindingRow>,
     /// The newest first.
@@ -65,6 +72,20 @@ pub struct WatchSummary {
     pub not_looked_at: Vec<String>,
     /// Why the last look failed as a whole.
     pub error: Option<String>,
+    /// Servers, links, and looks as a whole, of which nothing has been known for longer than six hours.
+    #[serde(default)]
+    pub unknown_lasting: u32,
+    /// Servers whose option files are not as the last changes wrote them.
+    #[serde(default)]
+    pub servers_drifted: u32,
+    /// Servers of which nobody can tell that.
+    #[serde(default)]
+    pub servers_drift_unknown: u32,
+    /// Kinds of files at rest, each of a server, that were encrypted and are not.
+    #[serde(default)]
+    pub at_rest_fell_back: u32,
+    #[serde(default)]
+    pub at_rest_unknown: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,6 +104,9 @@ pub struct WatchServerRow {
     /// `Synced, Primary of 3`, or why there is no answer.
     pub note: String,
     pub last_success_unix_ms: Option<u64>,
+    /// Since when nothing is known of it; `null`: it answers.
+    #[serde(default)]
+    pub unknown_since_unix_ms: Option<u64>,
     pub first_seen_unix_ms: u64,
     pub last_seen_unix_ms: u64,
 }
@@ -94,6 +118,9 @@ pub struct WatchLinkRow {
     pub to: String,
     pub state: WatchLinkWord,
     pub why: String,
+    /// Since when nobody knows; `null`: it is known.
+    #[serde(default)]
+    pub unknown_since_unix_ms: Option<u64>,
     /// Since when it is in this state.
     pub first_seen_unix_ms: u64,
     pub last_seen_unix_ms: u64,
@@ -162,10 +189,45 @@ pub struct WatchServerReport {
     pub links: Vec<WatchLinkRow>,
     pub certificates: Vec<WatchCertificateRow>,
     pub settings: Vec<WatchSettingRow>,
+    /// One, or none.
+    #[serde(default)]
+    pub drift: Vec<WatchDriftRow>,
+    #[serde(default)]
+    pub at_rest: Vec<WatchRestRow>,
     /// Those that failed or are unknown, the worst first.
     pub findings: Vec<WatchFindingRow>,
     /// The newest first.
     pub changes: Vec<WatchChangeRow>,
+}
+
+/// Whether option files are as the last finished changes wrote them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchDriftRow {
+    pub server: String,
+    pub state: WatchDriftWord,
+    /// The id of the last change that wrote them.
+    pub change: String,
+    /// What differs, or why nobody knows.
+    pub why: String,
+    pub first_seen_unix_ms: u64,
+    pub last_seen_unix_ms: u64,
+}
+
+/// What a server says of its files of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchRestRow {
+    pub server: String,
+    pub what: String,
+    pub state: WatchRestWord,
+    /// Counts are as they were last read.
+    pub encrypted: u32,
+    pub plain: u32,
+    pub unknown: u32,
+    pub fell_back_unix_ms: Option<u64>,
+    pub is_current: bool,
+    pub why: String,
+    pub first_seen_unix_ms: u64,
+    pub last_seen_unix_ms: u64,
 }
 
 /// The certificates of all clusters, by their ends.
@@ -206,6 +268,35 @@ pub struct WatchChangeRow {
     pub last_seen_unix_ms: u64,
 }
 
+/// What the program of `sealion watch --on-change` reads: changes that it was not told yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchEventReport {
+    pub schema: String,
+    pub sealion_version: String,
+    pub at_unix_ms: u64,
+    pub cluster: String,
+    /// 1, unless the program has failed with the oldest of these changes before.
+    pub attempt: u32,
+    /// Changes that it will never be told: it failed for too long.
+    pub dropped: u64,
+    /// The oldest first.
+    pub changes: Vec<WatchEventRow>,
+    /// The cluster as it is now.
+    pub summary: WatchSummary,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchEventRow {
+    /// Of the look that saw it.
+    pub at_unix_ms: u64,
+    pub family: String,
+    pub subject: String,
+    /// `null`: it was not there, or not known.
+    pub from: Option<String>,
+    /// `null`: it is no longer there.
+    pub to: Option<String>,
+}
+
 super::words::words! {
     /// What was seen on a link. `unknown` is never `encrypted`.
     WatchLinkWord {
@@ -224,6 +315,22 @@ super::words::words! {
         /// It did not answer.
         Silent = "silent",
         /// It was not asked.
+        Unknown = "unknown",
+    }
+}
+super::words::words! {
+    WatchDriftWord {
+        Same = "same",
+        Drifted = "drifted",
+        Unknown = "unknown",
+    }
+}
+super::words::words! {
+    /// What a server says: nobody has looked at the bytes.
+    WatchRestWord {
+        Encrypted = "encrypted",
+        Plain = "plain",
+        Mixed = "mixed",
         Unknown = "unknown",
     }
 }

@@ -3,14 +3,16 @@
 use crate::support::json::agrees;
 use report::shape::{
     FLEET_SCHEMA_ID, FleetReport, LinkKindWord, OfCluster, SeverityWord, VerdictWord,
-    WATCH_CERTIFICATES_SCHEMA_ID, WATCH_CLIENTS_SCHEMA_ID, WATCH_FINDINGS_SCHEMA_ID, WATCH_SCHEMA_ID,
-    WATCH_SERVER_SCHEMA_ID, WatchCertificateRow, WatchCertificatesReport, WatchChangeRow, WatchClientRow,
-    WatchClientsReport, WatchCountRow, WatchFindingRow, WatchFindingsReport, WatchLinkRow, WatchLinkWord,
-    WatchReport, WatchServerReport, WatchServerRow, WatchServerWord, WatchSettingRow, WatchSummary,
+    WATCH_CERTIFICATES_SCHEMA_ID, WATCH_CLIENTS_SCHEMA_ID, WATCH_EVENT_SCHEMA_ID, WATCH_FINDINGS_SCHEMA_ID,
+    WATCH_SCHEMA_ID, WATCH_SERVER_SCHEMA_ID, WatchCertificateRow, WatchCertificatesReport, WatchChangeRow,
+    WatchClientRow, WatchClientsReport, WatchCountRow, WatchDriftRow, WatchDriftWord, WatchEventReport,
+    WatchEventRow, WatchFindingRow, WatchFindingsReport, WatchLinkRow, WatchLinkWord, WatchReport,
+    WatchRestRow, WatchRestWord, WatchServerReport, WatchServerRow, WatchServerWord, WatchSettingRow,
+    WatchSummary,
 };
 use report::{
-    FLEET_SCHEMA, WATCH_CERTIFICATES_SCHEMA, WATCH_CLIENTS_SCHEMA, WATCH_FINDINGS_SCHEMA, WATCH_SCHEMA,
-    WATCH_SERVER_SCHEMA,
+    FLEET_SCHEMA, WATCH_CERTIFICATES_SCHEMA, WATCH_CLIENTS_SCHEMA, WATCH_EVENT_SCHEMA, WATCH_FINDINGS_SCHEMA,
+    WATCH_SCHEMA, WATCH_SERVER_SCHEMA,
 };
 
 fn summary() -> WatchSummary {
@@ -32,6 +34,11 @@ fn summary() -> WatchSummary {
         not_after_unix: Some(1_800_000_000),
         not_looked_at: vec!["the wire: no right".into()],
         error: Some("it took more than 60 s".into()),
+        unknown_lasting: 1,
+        servers_drifted: 1,
+        servers_drift_unknown: 1,
+        at_rest_fell_back: 1,
+        at_rest_unknown: 1,
     }
 }
 
@@ -49,6 +56,7 @@ fn cluster() -> WatchReport {
             state: WatchServerWord::Silent,
             note: "no answer".into(),
             last_success_unix_ms: Some(1000),
+            unknown_since_unix_ms: Some(1000),
             first_seen_unix_ms,
             last_seen_unix_ms,
         }],
@@ -58,6 +66,7 @@ fn cluster() -> WatchReport {
             to: "n2".into(),
             state: WatchLinkWord::Plain,
             why: "9 bytes without TLS".into(),
+            unknown_since_unix_ms: None,
             first_seen_unix_ms,
             last_seen_unix_ms,
         }],
@@ -82,6 +91,27 @@ fn cluster() -> WatchReport {
             seen: "plain".into(),
             is_current: false,
             why: "n1 did not answer".into(),
+            first_seen_unix_ms,
+            last_seen_unix_ms,
+        }],
+        drift: vec![WatchDriftRow {
+            server: "n1".into(),
+            state: WatchDriftWord::Drifted,
+            change: "20261128T090000Z-3".into(),
+            why: "[mysqld] ssl_ca is not set".into(),
+            first_seen_unix_ms,
+            last_seen_unix_ms,
+        }],
+        at_rest: vec![WatchRestRow {
+            server: "n1".into(),
+            what: "tablespaces".into(),
+            state: WatchRestWord::Mixed,
+            encrypted: 3,
+            plain: 1,
+            unknown: 0,
+            fell_back_unix_ms: Some(2000),
+            is_current: true,
+            why: String::new(),
             first_seen_unix_ms,
             last_seen_unix_ms,
         }],
@@ -120,8 +150,18 @@ fn the_shapes_and_their_schemas_agree_and_every_field_is_described() {
     agrees(FLEET_SCHEMA, serde_json::to_value(fleet).expect("plain"), |value| {
         value["clusters"][0] = 7.into();
     });
-    let WatchReport { summary, mut servers, links, certificates, settings, findings, changes, .. } =
-        cluster();
+    let WatchReport {
+        summary,
+        mut servers,
+        links,
+        certificates,
+        settings,
+        drift,
+        at_rest,
+        findings,
+        changes,
+        ..
+    } = cluster();
     let (sealion_version, at_unix_ms) = (String::from("0.1.0"), 5000);
     let of_server = WatchServerReport {
         schema: WATCH_SERVER_SCHEMA_ID.into(),
@@ -132,11 +172,32 @@ fn the_shapes_and_their_schemas_agree_and_every_field_is_described() {
         links,
         certificates: certificates.clone(),
         settings,
+        drift,
+        at_rest,
         findings: findings.clone(),
         changes,
     };
     agrees(WATCH_SERVER_SCHEMA, serde_json::to_value(of_server).expect("plain"), |value| {
         value["server"] = 7.into();
+    });
+    let event = WatchEventReport {
+        schema: WATCH_EVENT_SCHEMA_ID.into(),
+        sealion_version: sealion_version.clone(),
+        at_unix_ms,
+        cluster: "shop".into(),
+        attempt: 1,
+        dropped: 0,
+        changes: vec![WatchEventRow {
+            at_unix_ms,
+            family: "link".into(),
+            subject: "galera n1 - n2".into(),
+            from: Some("encrypted".into()),
+            to: Some("plain".into()),
+        }],
+        summary: self::summary(),
+    };
+    agrees(WATCH_EVENT_SCHEMA, serde_json::to_value(event).expect("plain"), |value| {
+        value["changes"][0] = 7.into();
     });
     let of_all = WatchCertificatesReport {
         schema: WATCH_CERTIFICATES_SCHEMA_ID.into(),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use disk::{Artefact, Family, Kind};
 use net::Client;
 use report::shape::{RestSqlRow, RestVerdictWord};
+use server::NodeSpec;
 use site::Cluster;
 
 /// What was asked, once.
@@ -45,7 +46,14 @@ const MYSQL_SPACES: &str = "SELECT SPACE, ENCRYPTION FROM information_schema.INN
 /// # Errors
 /// Why not, in one line: it does not answer, or it does not let this user see.
 pub fn ask(cluster: &Cluster) -> Result<Answers, String> {
-    let node = cluster.nodes.first().ok_or("no server was named")?;
+    ask_node(cluster, cluster.nodes.first().ok_or("no server was named")?)
+}
+
+/// Asks one of them.
+///
+/// # Errors
+/// Why not, in one line.
+pub fn ask_node(cluster: &Cluster, node: &NodeSpec) -> Result<Answers, String> {
     let mut client = Client::connect(&cluster.login_at(node)).map_err(|error| error.in_one_line())?;
     let mut answers = Answers { version: wire::printable(client.server_version()), ..Answers::default() };
     for row in query(&mut client, "SHOW GLOBAL VARIABLES")?.iter() {
@@ -127,6 +135,22 @@ impl Answers {
 
     pub fn datadir(&self) -> PathBuf {
         PathBuf::from(self.variable("datadir"))
+    }
+
+    /// Of each tablespace, what the server says of it.
+    pub fn space_words(&self) -> Vec<RestVerdictWord> {
+        let is_maria = self.family() == Family::MariaDb;
+        let word = |space: &u32| match self.spaces.get(space) {
+            Some(word) => *word,
+            // The threads that encrypt do not know it: it is as it was made.
+            None if is_maria => RestVerdictWord::Plain,
+            None => RestVerdictWord::Unknown,
+        };
+        self.known_spaces.iter().map(word).collect()
+    }
+
+    pub fn binlog_words(&self) -> Vec<RestVerdictWord> {
+        self.binlogs.values().copied().collect()
     }
 
     #[cfg(test)]

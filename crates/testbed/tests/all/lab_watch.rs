@@ -2,6 +2,7 @@
 //! frozen.
 #![allow(clippy::unwrap_used)]
 
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use crate::support::browser::Browser;
@@ -24,8 +25,27 @@ struct Watched {
 
 impl Watched {
     fn start(lab: RealLab) -> Self {
-        let words =
-            ["watch", "--every", "2", "--timeout", "6", "--look-ms", "800", "--listen", "127.0.0.1:0"];
+        // The first time it fails, and is told the same again.
+        let hook = lab.home().join("hook");
+        let text = "#!/bin/sh\ncd \"${0%/*}\" || exit 9\n[ -e failed ] || { : > failed; echo no way to chat >&2; exit 7; }\n\
+                    cat >> told\necho >> told\nenv >> told-env\n";
+        std::fs::write(&hook, text).unwrap();
+        std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let hook = format!("'{}' --to dba", hook.display());
+        let words = [
+            "watch",
+            "--every",
+            "2",
+            "--timeout",
+            "6",
+            "--look-ms",
+            "800",
+            "--listen",
+            "127.0.0.1:0",
+            "--at-rest",
+            "--on-change",
+            &hook,
+        ];
         let mut program = lab.start(&words, None);
         assert!(program.says("serving http://127.0.0.1:", UP), "{}", program.stderr());
         let said = program.stderr();
@@ -71,9 +91,26 @@ fn what_is_told_is_of_now_or_unknown() {
     let text = watched.becomes(&format!("{LINK}\"unknown\"}}"), |value| value > 0.5);
     assert_eq!(value(&text, &format!("{LINK}\"encrypted\"}}")), Some(0.0), "{text}");
     assert!(text.contains("200 OK") && text.contains("version=0.0.4"), "{text}");
+    // A server without any encryption at rest says so, and the program was told at its second run.
+    let at_rest = |state: &str| {
+        format!(
+            "sealion_at_rest_state{{cluster=\"lab\",server=\"n1\",what=\"tablespaces\",state=\"{state}\"}}"
+        )
+    };
+    // A look that took too long on a busy machine says nothing of it.
+    let text = watched.becomes(&at_rest("plain"), |value| value > 0.5);
+    assert_eq!(value(&text, &at_rest("unknown")), Some(0.0), "{text}");
+    let runs = |outcome: &str| format!("sealion_hook_runs_total{{cluster=\"lab\",outcome=\"{outcome}\"}}");
+    let text = watched.becomes(&runs("ok"), |value| value >= 1.0);
+    assert_eq!(value(&text, &runs("failed")), Some(1.0), "{text}");
+    let said = watched.program.stderr();
+    assert!(said.contains("was not told of") && said.contains("no way to chat"), "{said}");
+    let since = "sealion_unknown_since_timestamp_seconds{cluster=\"lab\",what=\"link\",subject=\"client client - n1\"}";
+    watched.becomes(since, |at| at > 1e9);
     // A client in cleartext.
     let talkers = watched.lab.talk(Duration::from_millis(50));
-    watched.becomes(&format!("{LINK}\"plain\"}}"), |value| value > 0.5);
+    let text = watched.becomes(&format!("{LINK}\"plain\"}}"), |value| value > 0.5);
+    assert_eq!(value(&text, since), None, "it is known now\n{text}");
     // Its server is frozen: what was seen is not what is.
     let pid = watched.lab.file().nodes.first().map(|node| node.dir.join("run/pid")).unwrap();
     let pid = std::fs::read_to_string(&pid).unwrap_or_else(|error| panic!("{}: {error}", pid.display()));
@@ -114,6 +151,22 @@ fn what_is_told_is_of_now_or_unknown() {
     let left: Vec<_> = std::fs::read_dir(lab.home()).unwrap().flatten().map(|one| one.file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains(".prom.")), "{left:?}");
 
+    // The program heard of each change at least once, and of no password.
+    let told = std::fs::read_to_string(lab.home().join("told")).unwrap();
+    let events: Vec<report::shape::WatchEventReport> = told
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    assert_eq!(events.first().map(|event| event.attempt), Some(2), "{told}");
+    let has = |subject: &str, from: &str, to: &str| {
+        events.iter().flat_map(|event| &event.changes).any(|row| {
+            row.subject == subject && row.from.as_deref() == Some(from) && row.to.as_deref() == Some(to)
+        })
+    };
+    assert!(has("client client - n1", "unknown", "plain") && has("n1", "up", "silent"), "{told}");
+    let told_env = std::fs::read_to_string(lab.home().join("told-env")).unwrap();
+    assert!(told_env.contains("SEALION_SUMMARY=") && told_env.contains("SEALION_CLUSTER=lab"), "{told_env}");
+
     for word in [
         "link client client - n1: unknown -> plain",
         "link client client - n1: plain -> unknown",
@@ -124,7 +177,7 @@ fn what_is_told_is_of_now_or_unknown() {
     // The operator's password is in nothing that was said.
     let login = std::fs::read_to_string(lab.dir.join("operator.cnf")).unwrap();
     let password = login.lines().find_map(|line| line.strip_prefix("password=")).unwrap();
-    for said in [&ended.stdout, &ended.stderr, &text] {
+    for said in [&ended.stdout, &ended.stderr, &text, &told, &told_env] {
         assert!(!said.contains(password));
     }
 }

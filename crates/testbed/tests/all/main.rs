@@ -89,6 +89,7 @@ mod stream_kills;
 mod support;
 mod traps_sim;
 mod unkind_sim;
+mod watch_store;
 mod web_pages;
 
 /// What tests run inside a lab, in a process of its own.

@@ -1,10 +1,13 @@
 //! Every page of `sealion web` in Chromium: both colour schemes, nothing that its policy or its console complains of, and names of
 //! strangers shown as text.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use watch::keep;
 
@@ -141,4 +144,128 @@ fn every_page_is_whole_in_chromium() {
     // A script in an address.
     browser.open(&format!("{site}/?q={evil}"));
     assert_eq!(browser.complaints(), [""; 0]);
+}
+
+/// The matrix of the book: whole as it is, and filtered by its own script. mdBook copies the HTML of a page as it stands.
+#[test]
+fn the_books_page_of_drivers_filters_itself() {
+    let place = tempfile::tempdir().expect("a directory");
+    let page = include_str!("../../../../docs/src/reference/drivers.md");
+    let html = page.split_once("<form").expect("a form").1;
+    let path = place.path().join("drivers.html");
+    std::fs::write(&path, format!("<!doctype html><meta charset=utf-8><form{html}")).expect("writable");
+    let mut browser = Browser::start(&place.path().join("profile"));
+    browser.open(&format!("file://{}", path.display()));
+    let shown = "[...document.querySelectorAll('#drivers tbody tr')].filter(row => !row.hidden).length";
+    let all = browser.evaluate(shown).as_u64().expect("a number");
+    assert!(all > 200, "{all}");
+    assert_eq!(browser.evaluate("document.getElementById('driver-filter').hidden"), false);
+    let choose = |browser: &mut Browser, name: &str, value: &str| {
+        browser.evaluate(&format!(
+            "(() => {{ const field = document.getElementById('driver-filter').elements['{name}']; field.value = '{value}'; \
+             field.dispatchEvent(new Event('input', {{ bubbles: true }})); return true; }})()"
+        ));
+    };
+    choose(&mut browser, "kept", "broken");
+    let broken = browser.evaluate(shown).as_u64().expect("a number");
+    assert!(broken > 20 && broken < all, "{broken} of {all}");
+    choose(&mut browser, "q", "mariadb cli");
+    let few = browser.evaluate(shown).as_u64().expect("a number");
+    assert!(few > 0 && few < broken, "{few} of {broken}");
+    assert_eq!(browser.evaluate("document.getElementById('driver-count').textContent"), few.to_string());
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+/// Answers of `sealion web` at a unix socket, as another user sees them: `None` is the user of this test.
+fn curl(socket: &Path, uid: Option<u32>, path: &str) -> (String, String) {
+    let mut command = Command::new("curl");
+    command.args([
+        "--silent",
+        "--show-error",
+        "--max-time",
+        "60",
+        "--write-out",
+        "\n%{http_code}",
+        "--unix-socket",
+    ]);
+    command.arg(socket).arg(format!("http://localhost{path}"));
+    if let Some(uid) = uid {
+        command.uid(uid).gid(uid);
+    }
+    let answer = command.output().expect("curl is there");
+    let text = String::from_utf8_lossy(&answer.stdout).into_owned();
+    let (body, code) = text.rsplit_once('\n').unwrap_or(("", "none"));
+    (body.to_owned(), code.to_owned())
+}
+
+fn at_socket(store: &Path, socket: &Path, words: &[&str]) -> Web {
+    let mut child = Command::new(testbed::real::sealion())
+        .args(["web", "--store"])
+        .arg(store)
+        .arg("--socket")
+        .arg(socket)
+        .args(words)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut url = String::new();
+    let out = child.stdout.take().expect("it is piped");
+    BufReader::new(out).read_line(&mut url).expect("it says where");
+    assert_eq!(url.trim(), format!("unix:{}", socket.display()));
+    Web { child, url: String::new() }
+}
+
+/// Of nobody's, on any Debian.
+const NOBODY: u32 = 65_534;
+
+#[test]
+fn another_user_is_refused_at_the_socket_unless_he_was_named() {
+    assert!(nix::unistd::geteuid().is_root(), "only root can ask as somebody else; run this test as root");
+    let place = tempfile::tempdir().expect("a directory");
+    std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let (store, socket) = (place.path().join("runs.sqlite"), place.path().join("web.sock"));
+    fill(&store, now()).expect("it is filled");
+    // Somebody else was named, so that everybody reaches the socket, and only its owner is let in.
+    let web = at_socket(&store, &socket, &["--allow-user", "12345"]);
+    let (page, code) = curl(&socket, None, "/");
+    assert!(code == "200" && page.contains("Clusters"), "{code} {page}");
+    let (page, code) = curl(&socket, Some(NOBODY), "/");
+    assert!(code == "403" && !page.contains("Clusters"), "{code} {page}");
+    drop(web);
+    let web = at_socket(&store, &socket, &["--allow-user", "nobody"]);
+    let (page, code) = curl(&socket, Some(NOBODY), "/index.json");
+    assert!(code == "200" && page.contains("sealion/fleet/1"), "{code} {page}");
+    drop(web);
+    // Nobody else was named: the file lets nobody else connect either.
+    let web = at_socket(&store, &socket, &[]);
+    assert_eq!(curl(&socket, Some(NOBODY), "/").1, "000");
+    drop(web);
+}
+
+/// The first page of 10,000 servers (2,500 clusters): its size is held, its times are printed for docs/src/tasks/web.md.
+#[test]
+fn the_first_page_of_ten_thousand_servers_is_small() {
+    let place = tempfile::tempdir().expect("a directory");
+    let (store, socket) = (place.path().join("runs.sqlite"), place.path().join("web.sock"));
+    fill::many(&store, 2_500, now()).expect("it is filled");
+    let _web = at_socket(&store, &socket, &[]);
+    let mut times_ms = Vec::new();
+    for _ in 0..50 {
+        let began = Instant::now();
+        let mut stream = UnixStream::connect(&socket).expect("it listens");
+        stream
+            .write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            .expect("it is sent");
+        let mut page = Vec::new();
+        stream.read_to_end(&mut page).expect("it answers");
+        times_ms.push(began.elapsed().as_secs_f64() * 1e3);
+        assert!(page.starts_with(b"HTTP/1.1 200") && page.len() < 200 * 1024, "{} bytes", page.len());
+        if times_ms.len() == 1 {
+            println!("{} bytes", page.len());
+        }
+    }
+    let first = times_ms.first().copied().unwrap_or_default();
+    times_ms.sort_by(f64::total_cmp);
+    let at = |place: usize| times_ms.get(place).copied().unwrap_or_default();
+    println!("50 requests: first {first:.0} ms, median {:.0} ms, slowest {:.0} ms", at(25), at(49));
 }

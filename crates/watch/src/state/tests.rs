@@ -166,3 +166,132 @@ fn links_of_names_with_hyphens_are_two_and_a_look_without_a_capture_has_them() {
         }
     }
 }
+
+fn claim(what: &str, encrypted: u32, plain: u32) -> RestSight {
+    RestSight {
+        server: "n1".into(),
+        what: what.into(),
+        counts: Ok(RestCounts { encrypted, plain, unknown: 0 }),
+    }
+}
+
+fn fell_back(state: &State, what: &str) -> Option<u64> {
+    match state.entries.get(&("atrest", format!("n1 {what}"))).map(|entry| &entry.body) {
+        Some(Body::AtRest { fell_back_unix_ms, .. }) => *fell_back_unix_ms,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_was_encrypted_and_is_plain_fell_back_until_nothing_is_plain() {
+    let with = |servers: Vec<ServerSight>, at_rest: Vec<RestSight>| {
+        look(Ok(Sights { at_rest, ..sights(servers, LinkState::Encrypted) }))
+    };
+    let both = || vec![up("n1"), up("n2")];
+    let spaces = |encrypted, plain| {
+        with(both(), vec![claim("tablespaces", encrypted, plain), claim("redo log", 1, 0)])
+    };
+    let (state, _) = advance(&State::default(), &spaces(41, 0), 1_000);
+    assert_eq!(
+        (word(&state, "atrest", "n1 tablespaces").as_str(), fell_back(&state, "tablespaces")),
+        ("encrypted", None)
+    );
+    let (state, changes) = advance(&state, &spaces(40, 1), 2_000);
+    assert_eq!(
+        (word(&state, "atrest", "n1 tablespaces").as_str(), fell_back(&state, "tablespaces")),
+        ("mixed", Some(2_000))
+    );
+    assert!(changes.iter().any(|change| change.key.0 == "atrest" && change.to.as_deref() == Some("mixed")));
+    assert_eq!(state.meta.counts.as_ref().unwrap().at_rest_fell_back, 1);
+    // One more that is plain and new is no fall; when it began stays.
+    let (state, _) = advance(&state, &spaces(40, 2), 3_000);
+    assert_eq!(fell_back(&state, "tablespaces"), Some(2_000));
+    // Nobody is asked: unknown, and what was seen stays with its date. The other kinds too, where one question is refused.
+    let (state, _) = advance(&state, &with(vec![silent("n1"), up("n2")], vec![]), 4_000);
+    assert_eq!(
+        (word(&state, "atrest", "n1 tablespaces").as_str(), fell_back(&state, "tablespaces")),
+        ("unknown", Some(2_000))
+    );
+    let refused = RestSight { counts: Err("no right".into()), ..claim("tablespaces", 0, 0) };
+    let (state, _) = advance(&state, &with(both(), vec![refused]), 5_000);
+    assert_eq!(word(&state, "atrest", "n1 redo log"), "unknown");
+    assert_eq!(state.meta.counts.as_ref().unwrap().at_rest_unknown, 2);
+    // What fell while nobody could ask is seen by the next answer.
+    let (state, _) =
+        advance(&state, &with(both(), vec![claim("tablespaces", 42, 0), claim("redo log", 0, 1)]), 6_000);
+    assert_eq!((fell_back(&state, "tablespaces"), fell_back(&state, "redo log")), (None, Some(6_000)));
+    // Without the option nothing is said of it.
+    let (state, _) = advance(&state, &with(both(), vec![]), 7_000);
+    assert_eq!(word(&state, "atrest", "n1 redo log"), "-");
+    // Of a server where some always were plain.
+    let (state, _) = advance(&state, &spaces(5, 5), 8_000);
+    let (state, _) = advance(&state, &spaces(5, 6), 9_000);
+    assert_eq!(fell_back(&state, "tablespaces"), None, "a new one that is plain");
+    let (state, _) = advance(&state, &spaces(4, 7), 10_000);
+    assert_eq!(fell_back(&state, "tablespaces"), Some(10_000));
+}
+
+#[test]
+fn unknown_begins_once_whatever_it_is_called_and_ends_with_an_answer() {
+    let hour = 3_600_000;
+    let good = || look(Ok(sights(vec![up("n1"), up("n2")], LinkState::Encrypted)));
+    let half = || look(Ok(sights(vec![silent("n1"), up("n2")], LinkState::Encrypted)));
+    let none = || look(Err(Failure { reason: Reason::Timeout, why: "too long".into() }));
+    let (state, _) = advance(&State::default(), &good(), hour);
+    // The links of clients were never seen.
+    let clients = ["link client client - n1", "link client client - n2"];
+    assert!(state.meta.unknown_since.keys().eq(clients), "{:?}", state.meta.unknown_since);
+    let (state, _) = advance(&state, &half(), 2 * hour);
+    let (state, _) = advance(&state, &none(), 3 * hour);
+    let since = |key: &str| state.meta.unknown_since.get(key).copied();
+    assert_eq!(
+        (since("server n1"), since("server n2"), since(LOOK)),
+        (Some(2 * hour), Some(3 * hour), Some(3 * hour))
+    );
+    assert_eq!(since("link galera n1 - n2"), Some(3 * hour), "it was seen, whoever was silent");
+    let lasting = |state: &State, now| crate::view::summary("c", state, now).unknown_lasting;
+    assert_eq!(lasting(&state, 7 * hour), 2, "of clients since the first hour");
+    assert_eq!(lasting(&state, 8 * hour), 3);
+    assert_eq!(lasting(&state, 9 * hour), 6);
+    let text = crate::metrics::text("c", &state, None);
+    for line in [
+        "sealion_unknown_since_timestamp_seconds{cluster=\"c\",what=\"look\"} 10800",
+        "sealion_unknown_since_timestamp_seconds{cluster=\"c\",what=\"server\",subject=\"n1\"} 7200",
+        "sealion_unknown_since_timestamp_seconds{cluster=\"c\",what=\"link\",subject=\"galera n1 - n2\"} 10800",
+    ] {
+        assert!(text.lines().any(|one| one == line), "{line}\n{text}");
+    }
+    let (state, _) = advance(&state, &good(), 10 * hour);
+    assert!(state.meta.unknown_since.keys().eq(clients), "{:?}", state.meta.unknown_since);
+    // What an earlier sealion has kept knows no such time, and began when it was first seen so.
+    let mut old = state;
+    old.meta.unknown_since.clear();
+    let (state, _) = advance(&old, &good(), 11 * hour);
+    assert_eq!(state.meta.unknown_since.get(clients[0]), Some(&hour));
+}
+
+#[test]
+fn drift_is_of_the_files_and_unknown_only_where_the_look_failed() {
+    let sight = |state| DriftSight { server: "n1".into(), state, change: "p1".into(), why: "w".into() };
+    let with = |servers, state| {
+        look(Ok(Sights { drift: vec![sight(state)], ..sights(servers, LinkState::Encrypted) }))
+    };
+    let (state, _) = advance(&State::default(), &with(vec![up("n1"), up("n2")], DriftState::Same), 1);
+    assert_eq!(word(&state, "drift", "n1"), "same");
+    // Its server does not answer, and its machine does.
+    let (state, changes) = advance(&state, &with(vec![silent("n1"), up("n2")], DriftState::Drifted), 2);
+    assert_eq!(
+        (word(&state, "drift", "n1").as_str(), word(&state, "drift", "n2").as_str()),
+        ("drifted", "-")
+    );
+    assert!(changes.iter().any(|change| change.key == ("drift", "n1".to_owned())));
+    assert_eq!(state.meta.counts.as_ref().unwrap().servers_drifted, 1);
+    let text = crate::metrics::text("c", &state, None);
+    assert!(text.contains("sealion_drift_state{cluster=\"c\",server=\"n1\",state=\"drifted\"} 1"), "{text}");
+    let (state, _) = advance(&state, &look(Err(Failure { reason: Reason::Timeout, why: "x".into() })), 3);
+    assert_eq!(word(&state, "drift", "n1"), "unknown");
+    assert_eq!(state.meta.counts.as_ref().unwrap().servers_drift_unknown, 1);
+    // No change counts any more: nothing is said.
+    let (state, _) = advance(&state, &look(Ok(sights(vec![up("n1"), up("n2")], LinkState::Encrypted))), 4);
+    assert_eq!(word(&state, "drift", "n1"), "-");
+}

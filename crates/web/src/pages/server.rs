@@ -14,6 +14,7 @@ impl Pages {
             one => Value::from_serialize(&report.server),
             r => Value::from_serialize(report),
             links => Value::from_serialize(&links),
+            lasts_s => watch::state::UNKNOWN_LASTS_S,
             now => report.at_unix_ms,
             version => report.sealion_version,
         };

@@ -92,6 +92,13 @@ impl Browser {
 
     /// The result of a method of the DevTools protocol.
     pub fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let message = self.try_ask(method, params);
+        assert!(message["error"].is_null(), "{method}: {}", message["error"]);
+        message["result"].clone()
+    }
+
+    /// The whole answer, which may be an error.
+    fn try_ask(&mut self, method: &str, params: &Value) -> Value {
         self.next += 1;
         let id = self.next;
         let mut message = json!({"id": id, "method": method, "params": params});
@@ -103,8 +110,7 @@ impl Browser {
         loop {
             let message = self.receive(until).unwrap_or_else(|| panic!("Chromium does not answer {method}"));
             if message["id"] == id {
-                assert!(message["error"].is_null(), "{method}: {}", message["error"]);
-                return message["result"].clone();
+                return message;
             }
             self.events.push_back(message);
         }
@@ -130,26 +136,27 @@ impl Browser {
 
     /// What an expression is.
     pub fn evaluate(&mut self, expression: &str) -> Value {
-        let answer = self.evaluated(expression);
+        let answer = self.ask(
+            "Runtime.evaluate",
+            &json!({"expression": expression, "returnByValue": true, "awaitPromise": true}),
+        );
         assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
         answer["result"]["value"].clone()
     }
 
-    fn evaluated(&mut self, expression: &str) -> Value {
-        self.ask(
-            "Runtime.evaluate",
-            &json!({"expression": expression, "returnByValue": true, "awaitPromise": true}),
-        )
-    }
-
-    /// Until it is true. A page that is being loaded has no body yet, which is an exception.
+    /// Until it is true.
     pub fn wait_for(&mut self, expression: &str) {
         let until = Instant::now() + ANSWER_MAX;
+        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         loop {
-            let answer = self.evaluated(expression);
-            if answer["result"]["value"] == true {
+            let answer = self.try_ask("Runtime.evaluate", &params);
+            // A page that goes to another one meanwhile has no answer, and the next one has.
+            let is_gone = answer["error"]["message"].as_str().is_some_and(|why| why.contains("navigated"));
+            assert!(is_gone || answer["error"].is_null(), "{expression}: {answer}");
+            if answer["result"]["result"]["value"] == true {
                 return;
             }
+            // Nor has one that is not whole yet, whose expression fails.
             assert!(Instant::now() < until, "{expression} does not become true: {answer}");
             std::thread::sleep(Duration::from_millis(100));
         }
