@@ -3,6 +3,7 @@
 //! request is read.
 
 use std::fs;
+use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -10,6 +11,7 @@ use std::os::unix::net::{
     SocketAddr as UnixAddr, UnixListener as StdUnixListener, UnixStream as StdUnixStream,
 };
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +21,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
+use tokio::io::AsyncWrite;
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_rustls::TlsAcceptor;
@@ -30,6 +33,9 @@ const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 const HANDSHAKES_MAX: usize = 64;
 /// Behind an error of accept(2), which is of the moment: too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Who was turned away has so long to read it.
+const REFUSAL_MAX: Duration = Duration::from_secs(2);
+const REFUSALS_MAX: usize = 16;
 const PEM_BYTES_MAX: u64 = 1 << 20;
 /// What a stranger at the socket reads.
 const NOT_YOU: &[u8] =
@@ -80,11 +86,35 @@ pub fn bind_socket(path: &Path, is_for_others: bool) -> io::Result<(StdUnixListe
 pub struct PeerListener {
     listener: UnixListener,
     uids: Vec<u32>,
+    refusals: Arc<Semaphore>,
+}
+
+/// Tells somebody that he may not. What he has sent is taken from the socket, and thrown away: if it were left there, the kernel would
+/// take the answer back (ECONNRESET) when the socket is closed.
+async fn refuse(mut stream: UnixStream) {
+    let mut thrown = [0; 4096];
+    if stream.writable().await.is_err() || stream.try_write(NOT_YOU).is_err() {
+        return;
+    }
+    let _ = poll_fn(|context| Pin::new(&mut stream).poll_shutdown(context)).await;
+    // Until he hangs up, too.
+    while stream.readable().await.is_ok() {
+        match stream.try_read(&mut thrown) {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(_) => return,
+        }
+    }
 }
 
 impl PeerListener {
     pub fn new(listener: StdUnixListener, uids: Vec<u32>) -> io::Result<Self> {
-        Ok(Self { listener: UnixListener::from_std(listener)?, uids })
+        Ok(Self {
+            listener: UnixListener::from_std(listener)?,
+            uids,
+            refusals: Arc::new(Semaphore::new(REFUSALS_MAX)),
+        })
     }
 }
 
@@ -102,7 +132,13 @@ impl Listener for PeerListener {
             match stream.peer_cred() {
                 Ok(peer) if self.uids.contains(&peer.uid()) => return (stream, address.into()),
                 _ => {
-                    let _ = stream.try_write(NOT_YOU);
+                    // Where nobody may be turned away any more, he is only hung up on.
+                    if let Ok(place) = Arc::clone(&self.refusals).try_acquire_owned() {
+                        tokio::spawn(async move {
+                            let _ = tokio::time::timeout(REFUSAL_MAX, refuse(stream)).await;
+                            drop(place);
+                        });
+                    }
                 }
             }
         }
