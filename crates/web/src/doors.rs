@@ -3,6 +3,7 @@
 //! request is read.
 
 use std::fs;
+use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -10,6 +11,7 @@ use std::os::unix::net::{
     SocketAddr as UnixAddr, UnixListener as StdUnixListener, UnixStream as StdUnixStream,
 };
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +21,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
+use tokio::io::AsyncWrite;
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_rustls::TlsAcceptor;
@@ -88,12 +91,13 @@ pub struct PeerListener {
 
 /// Tells somebody that he may not. What he has sent is taken from the socket, and thrown away: if it were left there, the kernel would
 /// take the answer back (ECONNRESET) when the socket is closed.
-async fn refuse(stream: &UnixStream) {
+async fn refuse(mut stream: UnixStream) {
     let mut thrown = [0; 4096];
     if stream.writable().await.is_err() || stream.try_write(NOT_YOU).is_err() {
         return;
     }
-    // Until he hangs up, which `Connection: close` asks of him.
+    let _ = poll_fn(|context| Pin::new(&mut stream).poll_shutdown(context)).await;
+    // Until he hangs up, too.
     while stream.readable().await.is_ok() {
         match stream.try_read(&mut thrown) {
             Ok(0) => return,
@@ -131,7 +135,7 @@ impl Listener for PeerListener {
                     // Where nobody may be turned away any more, he is only hung up on.
                     if let Ok(place) = Arc::clone(&self.refusals).try_acquire_owned() {
                         tokio::spawn(async move {
-                            let _ = tokio::time::timeout(REFUSAL_MAX, refuse(&stream)).await;
+                            let _ = tokio::time::timeout(REFUSAL_MAX, refuse(stream)).await;
                             drop(place);
                         });
                     }
