@@ -13,6 +13,7 @@ use server::{Capabilities, Flavour};
 
 pub(crate) use mysql::shape;
 pub use schemas::cannot_move;
+pub(crate) use schemas::of_both;
 pub use servers::problems;
 
 use crate::dialect;

@@ -31,6 +31,38 @@ fn blind(source: &mut Client, schemas: &[String]) -> Result<Vec<&'static str>, N
     Ok(lacking)
 }
 
+/// Schemas that both have, and that stay where they are. A filter of replication lets a statement pass as a whole if one of its tables is
+/// ours, and statements about routines and events always, so that the follower's own could be changed.
+///
+/// # Source
+/// Seen on MariaDB 11.8.9 with `replicate_wild_do_table`: DROP TABLE and RENAME TABLE of several schemas, DROP PROCEDURE, an UPDATE of two
+/// schemas with `binlog_format=STATEMENT`.
+pub(crate) fn of_both(
+    leader: &mut Client,
+    follower: &mut Client,
+    schemas: &[String],
+) -> Result<Option<Problem>, NetError> {
+    const SYSTEMS: &str =
+        "'mysql', 'sys', 'information_schema', 'performance_schema', 'sealion_canary', 'sealion_scratch'";
+    let here = named(&leader.query("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA")?);
+    // One in which nothing is has nothing to lose.
+    let there = named(&follower.query(&format!(
+        "SELECT DISTINCT s FROM (SELECT TABLE_SCHEMA AS s FROM information_schema.TABLES UNION SELECT ROUTINE_SCHEMA FROM \
+         information_schema.ROUTINES UNION SELECT EVENT_SCHEMA FROM information_schema.EVENTS) AS used \
+         WHERE s NOT IN ({SYSTEMS}, {}) ORDER BY s",
+        list(schemas)
+    ))?);
+    let both: Vec<&str> = there.iter().filter(|name| here.contains(name)).map(String::as_str).collect();
+    Ok((!both.is_empty()).then(|| {
+        Problem::new(
+            format!("both servers have a schema {} that is not part of the migration", both.join(", ")),
+            "replication passes statements that name tables of several schemas, and those about routines and events, whatever the filter says: \
+             DROP or RENAME there could change what the other server has of its own",
+            "name it with --schemas if it belongs to the source; else migrate to a server without a schema of that name, or rename it",
+        )
+    }))
+}
+
 /// Of the schemas, and of what is in them.
 pub(super) fn problems(
     ends: &Ends,

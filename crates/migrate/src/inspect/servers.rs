@@ -140,6 +140,9 @@ pub fn problems(ends: &Ends, source: &mut Client, target: &mut Client) -> Result
             &format!("{key}=ON in the option file of the target, then restart"),
         );
     }
+    if let Some(problem) = schemas::of_both(source, target, &ends.schemas)? {
+        all.push(problem);
+    }
     let channels = dialect::channels(source)?;
     want(
         &mut all,

@@ -124,6 +124,7 @@ impl Migration<'_> {
         } else {
             forward.stop()?;
         }
+        self.raise_next_values(&mut source, &mut self.client(End::Target)?)?;
         self.set_read_only(End::Target, false)?;
         self.window = self.closed.map(|closed| closed.elapsed());
         self.enable_events()?;

@@ -161,13 +161,17 @@ impl Runner for Migration<'_> {
                     StepCheck::Blocked(format!("the target has {} already", theirs.join(", ")))
                 }
             }
-            (plan::TABLES, Direction::Back) => {
-                if self.on_target(&mut target)?.0.is_empty() {
+            (plan::TABLES, Direction::Back) => match self.on_target(&mut target)? {
+                (ours, theirs) if ours.is_empty() && theirs.is_empty() => {
                     StepCheck::AlreadyDone("nothing of this migration is on the target".into())
-                } else {
-                    StepCheck::Ready
                 }
-            }
+                (ours, theirs) if ours.is_empty() => StepCheck::AlreadyDone(format!(
+                    "the target has {} still, whose comment does not say that this migration made it: somebody else has, or has changed \
+                         the comment (ALTER DATABASE); DROP DATABASE is yours to say",
+                    theirs.join(", ")
+                )),
+                _ => StepCheck::Ready,
+            },
             (plan::COMPARE, Direction::Forward) => {
                 // It is made again by whoever goes on; where the last step was killed behind its act, there is nothing left to compare.
                 let is_open = self.ends.back.is_none()
@@ -233,11 +237,17 @@ impl Runner for Migration<'_> {
             }
             (plan::REVERSE, Direction::Forward) => self.reverse()?,
             (plan::REVERSE, Direction::Back) => self.end_reverse()?,
-            (plan::OPEN, Direction::Forward) => self.open()?,
+            (plan::OPEN, Direction::Forward) => {
+                self.open()?;
+                if self.ends.back.is_none() {
+                    self.sign_off()?;
+                }
+            }
             (plan::OPEN, Direction::Back) => self.give_back()?,
             (plan::END, Direction::Forward) => {
                 open_work::prepared(&mut self.client(End::Source)?, End::Source)?;
                 self.back()?.stop()?;
+                self.sign_off()?;
             }
             _ => {}
         }

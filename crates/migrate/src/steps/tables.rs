@@ -1,6 +1,6 @@
 //! The tables on the target: made, dropped, and whether both sides still say the same of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use change::StepError;
 use net::Client;
@@ -20,6 +20,43 @@ fn without_next_value(definition: &str) -> String {
         return definition.to_owned();
     };
     before.to_owned() + rest.trim_start_matches(|one: char| one.is_ascii_digit())
+}
+
+/// Default character set and collation of a schema.
+fn made_as(client: &mut Client, schema: &str, end: End) -> Result<[String; 2], StepError> {
+    let rows = client
+        .query(&format!(
+            "SELECT DEFAULT_CHARACTER_SET_NAME, DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {}",
+            text(schema)
+        ))
+        .map_err(asked(end))?;
+    Ok(["DEFAULT_CHARACTER_SET_NAME", "DEFAULT_COLLATION_NAME"]
+        .map(|column| rows.text(0, column).unwrap_or_default().into_owned()))
+}
+
+/// The next AUTO_INCREMENT value of each table that has one.
+fn next_values(
+    client: &mut Client,
+    schemas: &[String],
+    end: End,
+) -> Result<BTreeMap<(String, String), u64>, StepError> {
+    if dialect::is_mysql(client) {
+        // Else it says what it has said before.
+        client.execute("SET SESSION information_schema_stats_expiry = 0").map_err(asked(end))?;
+    }
+    let within: Vec<String> = schemas.iter().map(|schema| text(schema)).collect();
+    let rows = client
+        .query(&format!(
+            "SELECT TABLE_SCHEMA, TABLE_NAME, AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA IN ({}) \
+             AND AUTO_INCREMENT IS NOT NULL",
+            within.join(",")
+        ))
+        .map_err(asked(end))?;
+    let cell = |row: net::RowRef<'_>, at| row.at(at).map(std::borrow::Cow::into_owned);
+    Ok(rows
+        .iter()
+        .filter_map(|row| Some(((cell(row, 0)?, cell(row, 1)?), cell(row, 2)?.parse().ok()?)))
+        .collect())
 }
 
 /// Whether a table of the target is what the source's would be made as, but for what comes behind the rows.
@@ -69,26 +106,17 @@ impl Migration<'_> {
             ));
         }
         for schema in &self.ends.schemas {
-            if !ours.contains(schema) {
-                let rows = source
-                    .query(&format!(
-                        "SELECT DEFAULT_CHARACTER_SET_NAME, DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA \
-                         WHERE SCHEMA_NAME = {}",
-                        text(schema)
-                    ))
-                    .map_err(asked(End::Source))?;
-                let charset = rows.text(0, "DEFAULT_CHARACTER_SET_NAME").unwrap_or_default().into_owned();
-                let collation = rows.text(0, "DEFAULT_COLLATION_NAME").unwrap_or_default().into_owned();
-                target
-                    .execute(&format!(
-                        "CREATE DATABASE {} CHARACTER SET {} COLLATE {} COMMENT {}",
-                        name(schema),
-                        name(&charset),
-                        name(&collation),
-                        text(&mark(&self.plan_id))
-                    ))
-                    .map_err(asked(End::Target))?;
-            }
+            let [charset, collation] = made_as(&mut source, schema, End::Source)?;
+            let verb = if ours.contains(schema) { "ALTER" } else { "CREATE" };
+            target
+                .execute(&format!(
+                    "{verb} DATABASE {} CHARACTER SET {} COLLATE {} COMMENT {}",
+                    name(schema),
+                    name(&charset),
+                    name(&collation),
+                    text(&mark(&self.plan_id))
+                ))
+                .map_err(asked(End::Target))?;
         }
         for table in self.tables()? {
             let rows =
@@ -150,6 +178,54 @@ impl Migration<'_> {
         Ok(begun)
     }
 
+    /// Values that the source has given out are not given out again, also where the row never came: a rollback, a row that was deleted.
+    pub(super) fn raise_next_values(
+        &self,
+        source: &mut Client,
+        target: &mut Client,
+    ) -> Result<(), StepError> {
+        let here = next_values(source, &self.ends.schemas, End::Source)?;
+        let there = next_values(target, &self.ends.schemas, End::Target)?;
+        for (table, next) in here {
+            if there.get(&table).is_none_or(|has| *has < next) {
+                let (schema, table) = table;
+                target
+                    .execute(&format!("ALTER TABLE {}.{} AUTO_INCREMENT={next}", name(&schema), name(&table)))
+                    .map_err(asked(End::Target))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing of the migration is to be taken back any more: schemas have the comments of the source.
+    pub(super) fn sign_off(&self) -> Result<(), StepError> {
+        let mut target = self.client(End::Target)?;
+        let (ours, _) = self.on_target(&mut target)?;
+        if ours.is_empty() {
+            return Ok(());
+        }
+        let mut source = self.client(End::Source)?;
+        for schema in ours {
+            let comment = if dialect::is_mysql(&source) {
+                String::new()
+            } else {
+                let rows = source
+                    .query(&format!(
+                        "SELECT SCHEMA_COMMENT FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {}",
+                        text(&schema)
+                    ))
+                    .map_err(asked(End::Source))?;
+                rows.scalar().map(std::borrow::Cow::into_owned).unwrap_or_default()
+            };
+            // The way back has written the mark there as well.
+            let comment = if comment == mark(&self.plan_id) { String::new() } else { comment };
+            target
+                .execute(&format!("ALTER DATABASE {} COMMENT {}", name(&schema), text(&comment)))
+                .map_err(asked(End::Target))?;
+        }
+        Ok(())
+    }
+
     pub(super) fn drop_schemas(&self) -> Result<(), StepError> {
         let mut target = self.client(End::Target)?;
         let (ours, _) = self.on_target(&mut target)?;
@@ -204,6 +280,27 @@ impl Flow<'_> {
         ))
     }
 
+    /// What new tables become on either.
+    fn same_schemas(&self, leader: &mut Client, follower: &mut Client) -> Result<(), StepError> {
+        for schema in &self.ends.schemas {
+            let here = made_as(leader, schema, self.from)?;
+            let there = made_as(follower, schema, self.to)?;
+            if here != there {
+                return Err(fail(
+                    &format!("the schema {schema} has another default character set on the {}", self.to),
+                    format!("{}: {}; {}: {}", self.from, here.join(" "), self.to, there.join(" ")),
+                    &format!(
+                        "ALTER DATABASE {} CHARACTER SET {} COLLATE {} there, with SET SESSION sql_log_bin = 0, and try again",
+                        name(schema),
+                        here[0],
+                        here[1]
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The definition of every table, as both sides tell it.
     pub(super) fn same_definitions(
         &self,
@@ -219,6 +316,12 @@ impl Flow<'_> {
                 &first.next,
             ));
         }
+        if let Some(problem) =
+            inspect::of_both(leader, follower, &self.ends.schemas).map_err(asked(self.to))?
+        {
+            return Err(fail(&problem.what, &problem.why, &problem.next));
+        }
+        self.same_schemas(leader, follower)?;
         self.same_tables(follower, tables)?;
         for table in tables {
             let sql = format!("SHOW CREATE TABLE {}", table.quoted());

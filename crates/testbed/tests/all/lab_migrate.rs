@@ -61,7 +61,7 @@ impl Pair {
         source.run(&[
             "CREATE USER repl@'%' IDENTIFIED BY 'of the replica' REQUIRE SSL",
             "GRANT REPLICATION SLAVE ON *.* TO repl@'%'",
-            "CREATE DATABASE shop CHARACTER SET latin1",
+            "CREATE DATABASE shop CHARACTER SET latin1 COMMENT 'of the shop'",
             "CREATE DATABASE other",
             "CREATE TABLE other.t (id INT PRIMARY KEY)",
             "CREATE USER app@localhost",
@@ -275,6 +275,8 @@ fn schemas_move_to_another_version_while_an_application_writes() {
     let told = pair.migrate(&["status"]).exits(0);
     assert!(told.stdout.contains("the source follows it"), "{told}");
     pair.migrate(&["finish", "--yes", &hash]).exits(0);
+    let comment = "SELECT SCHEMA_COMMENT FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'shop'";
+    assert_eq!(pair.target.sql().query(comment).unwrap().scalar().as_deref(), Some("of the shop"));
     assert!(pair.source.sql().query("SHOW ALL SLAVES STATUS").unwrap().is_empty());
     let refused = pair.migrate(&["rollback", "--yes", &hash]);
     assert_eq!(refused.code, Some(6), "{refused}");
@@ -349,6 +351,8 @@ fn after_the_cutover_a_rollback_keeps_what_the_target_took() {
             "INSERT INTO shop.parent VALUES (9000)",
         ]);
         let differ = pair.migrate(&["verify"]).exits(6);
+        // A value that was given out to a row that never came.
+        pair.source.run(&["BEGIN", "INSERT INTO shop.t (id, a) VALUES (900000, 'never')", "ROLLBACK"]);
         for what in ["id=12345 (differs)", "id=777 (on the source only)", "id=9000 (on the target only)"] {
             assert!(differ.stderr.contains(what), "{what}: {differ}");
         }
@@ -370,6 +374,9 @@ fn after_the_cutover_a_rollback_keeps_what_the_target_took() {
         assert!(open.execute("XA PREPARE 'z'").is_err(), "nobody could commit it");
     });
     assert_eq!(pair.migrate(&["cutover", "--yes", &hash]).code, Some(6), "there is one cutover");
+    let next = "SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'shop' AND TABLE_NAME = 't'";
+    let next = pair.target.sql().query(next).unwrap().scalar().unwrap().into_owned();
+    assert_eq!(next, "900001", "it would be given out again");
     let on_target = inserting(&pair.target, "on the target", || {
         let told = pair.lab.run(&["--format", "json", "migrate", "status", "--state-dir", "state"]).exits(0);
         let told = told.json();
@@ -422,7 +429,12 @@ fn after_the_cutover_a_rollback_keeps_what_the_target_took() {
 fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
     let _alone = lab_slot();
     let pair = Pair::up();
-    pair.target.run(&["SET GLOBAL local_infile = OFF", "CREATE DATABASE shop"]);
+    pair.target.run(&[
+        "SET GLOBAL local_infile = OFF",
+        "CREATE DATABASE shop",
+        "CREATE DATABASE other",
+        "CREATE TABLE other.own (a INT)",
+    ]);
     pair.source.run(&[
         "CREATE DATABASE kept",
         "CREATE TABLE kept.p (id INT PRIMARY KEY)",
@@ -435,6 +447,7 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
     for what in [
         "local_infile is OFF",
         "the target has shop already",
+        "both servers have a schema other that is not part of the migration",
         "shop.child (kept.p)",
         "it is a replica or a node of Galera",
         "the binary log of the source does not hold rows",
@@ -454,7 +467,7 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
     let refused = pair.lab.run(&[&["migrate", "plan"], &Pair::ROUTE[..]].concat()).exits(6);
     assert!(refused.stderr.contains("lacks TRIGGER, EVENT, SHOW VIEW"), "{refused}");
     std::fs::write(pair.lab.home().join("from.cnf"), from).unwrap();
-    pair.target.run(&["SET GLOBAL local_infile = ON", "DROP DATABASE shop"]);
+    pair.target.run(&["SET GLOBAL local_infile = ON", "DROP DATABASE shop", "DROP DATABASE other"]);
     let hash = pair.hash();
     let run = [&["run"], &Pair::ROUTE[..], &["--yes", &hash]].concat();
     what_replication_needs_is_tried_before_rows_are_copied(&pair, &run);
