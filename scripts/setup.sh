@@ -10,7 +10,7 @@
 #            rotated by; an ORM, a tool for migrations and sqlmap, whose statements `sealion audit` has to tell apart
 #   packages what packages are made with, signed and checked: dpkg, rpm, minisign, lintian, systemd-analyze, man, the shells of the completions
 #   drivers  languages, and drivers that distributions build, for `make deep` (not part of all)
-#   static   what `make static` needs: musl, its compiler and Rust's library for it (not part of all)
+#   static   what `make static` needs: musl, its compiler and Rust's library for it (part of packages)
 #   licences cargo-deny for `make check`, built by cargo into the cache; needs no root (not part of all)
 #
 # Exit codes: 0 ready, 2 something is missing and the text says the command, 3 the servers cannot be had here.
@@ -190,6 +190,8 @@ tools() {
 
 # Of scripts/package.sh and of the tests that install what it makes. None of them starts a service.
 packages() {
+    # The list of what a static program contains names Rust's own copy of musl.
+    static
     local missing=()
     has dpkg-deb || missing+=(dpkg)
     has rpmbuild || missing+=(rpm)
