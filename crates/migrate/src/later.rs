@@ -14,8 +14,15 @@ fn is_index(line: &str) -> bool {
 /// Name of the index of such a line.
 fn index_name(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once('`')?;
-    // One with a backtick in its name is told by what is before it; that is enough to find it again.
-    rest.split_once('`').map(|(name, _)| name)
+    let mut ticks = rest.match_indices('`').map(|(at, _)| at);
+    while let Some(at) = ticks.next() {
+        // A doubled one is part of the name.
+        if !rest.get(at + 1..)?.starts_with('`') {
+            return rest.get(..at);
+        }
+        ticks.next();
+    }
+    None
 }
 
 /// The definition without those indexes; as it is where it needs them from the beginning.
@@ -55,12 +62,6 @@ pub(crate) fn without_what_comes_later(definition: &str) -> Vec<String> {
         .collect()
 }
 
-fn next_value(definition: &str) -> Option<u64> {
-    let (_, rest) = definition.rsplit_once("\n)")?;
-    let (_, rest) = rest.split_once(" AUTO_INCREMENT=")?;
-    rest.split(|one: char| !one.is_ascii_digit()).next()?.parse().ok()
-}
-
 pub(crate) fn definition(client: &mut Client, table: &Table) -> Result<String, NetError> {
     let rows = client.query(&format!("SHOW CREATE TABLE {}", table.quoted()))?;
     Ok(rows.first().and_then(|row| row.at(1)).unwrap_or_default().into_owned())
@@ -71,11 +72,8 @@ fn rest_of(table: &Table, wanted: &str, there: &str) -> Option<String> {
     let names: Vec<&str> = there.lines().filter(|line| is_index(line)).filter_map(index_name).collect();
     let missing = wanted.lines().filter(|line| is_index(line));
     let missing = missing.filter(|line| index_name(line).is_some_and(|name| !names.contains(&name)));
-    let mut parts: Vec<String> =
+    let parts: Vec<String> =
         missing.map(|line| format!("ADD {}", line.trim().trim_end_matches(','))).collect();
-    if let Some(next) = next_value(wanted).filter(|next| next_value(there).is_none_or(|has| has < *next)) {
-        parts.push(format!("AUTO_INCREMENT={next}"));
-    }
     (!parts.is_empty()).then(|| format!("ALTER TABLE {} {}", table.quoted(), parts.join(", ")))
 }
 
@@ -125,12 +123,23 @@ mod tests {
             Some("ALTER TABLE `s`.`t` ADD KEY `k` (`a`), ADD KEY `l` (`a`,`id`)")
         );
         assert_eq!(rest_of(&table("id"), WHOLE, WHOLE), None);
-        let one = bare.replace("(`a`)\n)", "(`a`),\n  KEY `k` (`a`)\n)").replace("=7", "=3");
+        let one = bare.replace("(`a`)\n)", "(`a`),\n  KEY `k` (`a`)\n)");
         assert_eq!(
             rest_of(&table("id"), WHOLE, &one).as_deref(),
-            Some("ALTER TABLE `s`.`t` ADD KEY `l` (`a`,`id`), AUTO_INCREMENT=7")
+            Some("ALTER TABLE `s`.`t` ADD KEY `l` (`a`,`id`)")
         );
         assert_eq!(without_what_comes_later(WHOLE), without_what_comes_later(&bare));
+    }
+
+    #[test]
+    fn a_name_with_a_backtick_is_no_other_one() {
+        assert_eq!(index_name("  KEY `a``b` (`x`),"), Some("a``b"));
+        assert_eq!(index_name("  KEY `a` (`x``y`),"), Some("a"));
+        assert_eq!(index_name("  KEY `a``` (`x`),"), Some("a``"));
+        assert_eq!(index_name("  KEY `a"), None);
+        let both = "(\n  KEY `a` (`x`),\n  KEY `a``b` (`x`)\n)";
+        let missing = rest_of(&table("id"), both, "(\n  KEY `a` (`x`)\n)");
+        assert_eq!(missing.as_deref(), Some("ALTER TABLE `s`.`t` ADD KEY `a``b` (`x`)"));
     }
 
     #[test]

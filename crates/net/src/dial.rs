@@ -14,7 +14,9 @@ use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, UnixAddr, bind, connect, getsockopt, socket, sockopt,
 };
 use rustix::io::ioctl_fionbio;
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::sockopt::{
+    Timeout, set_socket_keepalive, set_socket_timeout, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
+};
 use rustix::net::{RecvFlags, SendFlags, getpeername, getsockname, recv, send};
 
 use crate::options::Endpoint;
@@ -22,6 +24,10 @@ use crate::resolve::resolve;
 
 /// Whoever may give up is asked so often.
 const LOOK_MS: u128 = 100;
+/// A peer that is silent for so long is asked whether it is there, and after that many questions without an answer it is gone.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(15);
+const KEEPALIVE_PROBES: u32 = 4;
 /// No server is the reason.
 const GIVEN_UP: io::ErrorKind = io::ErrorKind::ConnectionAborted;
 
@@ -133,8 +139,19 @@ impl Socket {
             return Ok(());
         }
         self.has_timeout = timeout.is_some();
+        if timeout.is_some_and(|timeout| timeout > KEEPALIVE_IDLE) {
+            self.keep_alive();
+        }
         set_socket_timeout(&self.fd, Timeout::Recv, timeout)?;
         Ok(set_socket_timeout(&self.fd, Timeout::Send, timeout)?)
+    }
+
+    /// Who waits for long is told by the kernel when the machine at the other end is gone. A unix socket has no such thing, and needs none.
+    fn keep_alive(&self) {
+        let _ = set_socket_keepalive(&self.fd, true)
+            .and_then(|()| set_tcp_keepidle(&self.fd, KEEPALIVE_IDLE))
+            .and_then(|()| set_tcp_keepintvl(&self.fd, KEEPALIVE_EVERY))
+            .and_then(|()| set_tcp_keepcnt(&self.fd, KEEPALIVE_PROBES));
     }
 
     pub(crate) fn set_deadline(&mut self, deadline: Instant) {
@@ -402,5 +419,18 @@ mod tests {
         over.send(()).expect("it waits");
         peer.join().expect("it ends");
         assert_eq!(socket.write_all(&[0]).map_err(|error| error.kind()), Err(io::ErrorKind::BrokenPipe));
+    }
+
+    #[test]
+    fn who_waits_for_long_learns_that_the_other_machine_is_gone() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let stream = TcpStream::connect(listener.local_addr().expect("loopback")).expect("loopback");
+        let mut socket = Socket::from_tcp(stream, Instant::now() + KEEPALIVE_IDLE);
+        let asks = |socket: &Socket| rustix::net::sockopt::socket_keepalive(&socket.fd).expect("loopback");
+        socket.set_io_timeout(KEEPALIVE_IDLE).expect("loopback");
+        assert!(!asks(&socket));
+        socket.set_io_timeout(KEEPALIVE_IDLE * 60).expect("loopback");
+        assert!(asks(&socket));
+        assert_eq!(rustix::net::sockopt::tcp_keepidle(&socket.fd).expect("loopback"), KEEPALIVE_IDLE);
     }
 }

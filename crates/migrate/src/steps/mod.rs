@@ -166,8 +166,8 @@ impl Runner for Migration<'_> {
                     StepCheck::AlreadyDone("nothing of this migration is on the target".into())
                 }
                 (ours, theirs) if ours.is_empty() => StepCheck::AlreadyDone(format!(
-                    "the target has {} still, whose comment does not say that this migration made it: somebody else has, or has changed \
-                         the comment (ALTER DATABASE); DROP DATABASE is yours to say",
+                    "the target still has {}, and its comment does not say that this migration made it: somebody else did, or the comment was changed \
+                         (ALTER DATABASE). If it is this migration's copy, drop it by hand",
                     theirs.join(", ")
                 )),
                 _ => StepCheck::Ready,
