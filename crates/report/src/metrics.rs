@@ -70,6 +70,12 @@ metrics! {
         "How long looks took, failed ones among them.";
     SCAN_ERRORS = "sealion_scan_errors_total", Counter, ["cluster", "server", "reason"],
         "Looks that failed; without a server, those of the whole cluster.";
+    ROTATION_DUE = "sealion_rotation_due_certificates", Gauge, ["cluster", "what"],
+        "With [watch.rotate]: certificates that end within its days, as they are served and in their files.";
+    ROTATION_RUNS = "sealion_rotation_runs_total", Counter, ["cluster", "what", "outcome"],
+        "With [watch.rotate]: rotations that have ended, of this process.";
+    KEY_ROTATED = "sealion_key_rotated_timestamp_seconds", Gauge, ["cluster", "kind"],
+        "When this process last replaced these certificates and their keys, seconds since 1970; no sample before it has.";
     HOOK_RUNS = "sealion_hook_runs_total", Counter, ["cluster", "outcome"],
         "Runs of the program of --on-change that have ended, of this process.";
     HOOK_PENDING = "sealion_hook_pending_changes", Gauge, ["cluster"],

@@ -218,6 +218,25 @@ pub struct WatchTable {
     /// A program with its words, no shell: it is told of changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_change: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotate: Option<WatchRotateTable>,
+}
+
+/// `[watch.rotate]`: certificates that `sealion watch` replaces when they end soon. Without it, it changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WatchRotateTable {
+    /// As `sealion rotate` takes them: clients, galera, sst, replication.
+    pub what: Vec<String>,
+    #[serde(default = "default_days_before")]
+    pub days_before: u32,
+    /// Times of the day at which it may begin: `22:00-04:30`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<String>,
+}
+
+const fn default_days_before() -> u32 {
+    30
 }
 
 /// `[[accepted]]`: a risk that somebody has accepted, as it is written.

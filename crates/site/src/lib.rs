@@ -10,7 +10,7 @@ pub mod runs;
 pub mod servers;
 
 pub use error::OpsError;
-pub use inventory::{Cluster, Inventory};
+pub use inventory::{Cluster, Inventory, WatchRotateTable};
 pub use net::{ConnectOptions, SecretString};
 
 /// 16 bytes from the operating system.

@@ -196,7 +196,8 @@ fn not_named(
 /// Who was seen on a Galera port and is not in the inventory: with whom, and what that means.
 fn strangers(sights: &[LinkSight], members: &[String]) -> Vec<String> {
     let mut with: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for sight in sights.iter().filter(|sight| sight.link.kind == LinkKind::Galera) {
+    let spoke = |sight: &&LinkSight| sight.link.kind == LinkKind::Galera && sight.tcp_flows > 0;
+    for sight in sights.iter().filter(spoke) {
         for (end, other) in [(&sight.link.a, &sight.link.b), (&sight.link.b, &sight.link.a)] {
             if !members.contains(end) {
                 with.entry(end).or_default().push(other);
@@ -224,6 +225,31 @@ fn os_classes(cluster: &Cluster) -> String {
     all.join(", ")
 }
 
+/// What is told of a node beside its rows: some thousand variables are not kept until the last node has answered.
+struct OfView {
+    /// Its port, and until when.
+    x_protocol_lags: Option<(String, String)>,
+    not_galera: Option<String>,
+    /// Its `wsrep_cluster_address`.
+    address: String,
+    size: Option<usize>,
+    arbitrators: usize,
+    provider_version: String,
+}
+
+impl OfView {
+    fn of(view: &NodeView) -> Self {
+        Self {
+            x_protocol_lags: view.x_protocol_lags().map(|(port, until)| (port.to_owned(), until.to_owned())),
+            not_galera: view.not_galera(),
+            address: view.variable("wsrep_cluster_address").unwrap_or("").to_owned(),
+            size: view.status("wsrep_cluster_size").and_then(|text| text.parse().ok()),
+            arbitrators: view.arbitrators(),
+            provider_version: view.status("wsrep_provider_version").unwrap_or("").to_owned(),
+        }
+    }
+}
+
 /// The same, with links that were seen in another capture (the demo's own, during SST and IST).
 pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec<String>) -> Status {
     let now = SystemClock.unix_ms();
@@ -245,7 +271,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
                 .map_err(|error| {
                     format!("{}: versions of TLS of its sessions: {}", spec.name, error.first_line())
                 });
-            (view, told, seen, old)
+            (OfView::of(&view), told, seen, old)
         })
     });
     let mut all: Vec<Observation> = Vec::new();
@@ -258,33 +284,27 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
                     Ok(note) => status.notes.extend(note),
                     Err(why) => status.not_looked_at.push(why),
                 }
-                if let Some((port, until)) = view.x_protocol_lags() {
+                if let Some((port, until)) = view.x_protocol_lags {
                     status.notes.push(format!(
                         "{name}: its port of the X Protocol, {port}, shows another certificate than clients are shown, valid until {until}: X Plugin reads \
                          its files at the start (next: restart mysqld)"
                     ));
                 }
-                if view.not_galera().is_none() {
+                if view.not_galera.is_none() {
                     let names = [vec![spec.address.clone(), name.clone()], spec.names.clone()].concat();
-                    let address = view.variable("wsrep_cluster_address").unwrap_or("").to_owned();
-                    listings.push(Listing { node: spec.name.clone(), names, address });
+                    listings.push(Listing { node: spec.name.clone(), names, address: view.address.clone() });
                 }
-                if let Some(why) = view.not_galera() {
+                if let Some(why) = view.not_galera {
                     status.not_applicable.push(format!(
                         "{name} is not a Galera node ({why}): the rules for Galera and SST do not apply to it"
                     ));
                 } else if status.cluster.address.is_empty() {
                     status.cluster.galera_port = spec.galera_port;
-                    view.variable("wsrep_cluster_address")
-                        .unwrap_or("")
-                        .clone_into(&mut status.cluster.address);
-                    let size = view.status("wsrep_cluster_size").and_then(|text| text.parse::<usize>().ok());
+                    status.cluster.address = view.address;
+                    let size = view.size;
                     status.cluster.size = size.unwrap_or(0);
-                    status.cluster.arbitrators = view.arbitrators();
-                    view.status("wsrep_provider_version")
-                        .unwrap_or("")
-                        .clone_into(&mut status.cluster.galera_version);
-                    status.cluster.galera_version = galera_release(&status.cluster.galera_version);
+                    status.cluster.arbitrators = view.arbitrators;
+                    status.cluster.galera_version = galera_release(&view.provider_version);
                     let unknown = || Value::Unknown("the server does not say its wsrep_cluster_size".into());
                     seen.note(
                         cluster.name.clone(),

@@ -20,6 +20,7 @@ use crate::hook::{Hook, HookCommand, HookOutcome, Ran};
 use crate::http::{self, Served};
 use crate::look::LookSpec;
 use crate::notify::Notifier;
+use crate::rotation::{Rotated, Rotation, RotationRule, Rotator};
 use crate::state::{Change, Look, Reason, State};
 use crate::{keep, look, metrics, schedule, view};
 
@@ -39,6 +40,14 @@ pub struct WatchOptions {
     pub store: PathBuf,
     /// A program that is told of changes.
     pub on_change: Option<HookCommand>,
+    /// Certificates that are replaced when they end soon, and by whom.
+    pub rotation: Option<(RotationRule, Arc<dyn Rotator>)>,
+}
+
+impl std::fmt::Debug for dyn Rotator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Rotator")
+    }
 }
 
 /// What happens while it watches.
@@ -49,6 +58,9 @@ pub enum Event<'e> {
     Looked(&'e Watched),
     /// The program of `on_change` has ended.
     Hooked(&'e Ran),
+    /// Certificates end soon, and are being replaced.
+    Rotating(&'e str),
+    Rotated(&'e Rotated),
 }
 
 /// What a look came to.
@@ -67,6 +79,8 @@ pub struct Watched {
 const POLL: Duration = Duration::from_millis(100);
 /// A program that still runs when the watch is told to end has as long as this, within its own limit.
 const HOOK_LAST: Duration = Duration::from_secs(5);
+/// A rotation that is under way then: a node takes some seconds. What is left behind is open, and can be resumed.
+const ROTATION_LAST: Duration = Duration::from_secs(60);
 
 struct Watch<'w> {
     cluster: Arc<Cluster>,
@@ -78,6 +92,7 @@ struct Watch<'w> {
     notifier: Notifier,
     stop: &'w AtomicBool,
     hook: Option<Hook>,
+    rotation: Option<Rotation>,
 }
 
 /// Watches until `stop`, and `tell` hears of it.
@@ -98,8 +113,10 @@ pub fn watch(
     let state = known(&options.store, &cluster.name);
     let served = Served::default();
     let hook = options.on_change.clone().map(|command| Hook::new(command, &cluster.name));
-    let mut watch =
-        Watch { cluster: Arc::new(cluster), options, state, late: None, served, notifier, stop, hook };
+    let rotation = options.rotation.clone();
+    let rotation = rotation.map(|(rule, rotator)| Rotation::new(rule, rotator, Instant::now()));
+    let cluster = Arc::new(cluster);
+    let mut watch = Watch { cluster, options, state, late: None, served, notifier, stop, hook, rotation };
     watch.publish()?;
     if let Some(listen) = options.listen {
         let address = http::serve(listen, watch.served.clone()).map_err(|error| {
@@ -118,6 +135,7 @@ pub fn watch(
         watched.unwritten = watch.publish().err().map(|error| error.to_string());
         tell(Event::Looked(&watched));
         watch.offer(&watched);
+        watch.rotate(tell);
         if is_first {
             is_first = false;
             watch.notifier.tell("READY=1");
@@ -132,6 +150,7 @@ pub fn watch(
         }
     }
     watch.notifier.tell("STOPPING=1");
+    watch.end_rotation(tell);
     watch.end_hook(tell);
     Ok(())
 }
@@ -265,7 +284,8 @@ impl Watch<'_> {
 
     fn publish(&self) -> Result<(), OpsError> {
         let hook = self.hook.as_ref().map(Hook::counts);
-        let text = metrics::text(&self.cluster.name, &self.state, hook.as_ref());
+        let rotation = self.rotation.as_ref().map(Rotation::counts);
+        let text = metrics::text(&self.cluster.name, &self.state, hook.as_ref(), rotation);
         if let Some(path) = &self.options.textfile {
             write_aside(path, &text).map_err(|error| {
                 OpsError::usage(
@@ -299,6 +319,46 @@ impl Watch<'_> {
         let _ = self.publish();
     }
 
+    /// Begins a rotation if one is due.
+    fn rotate(&mut self, tell: &mut dyn FnMut(Event<'_>)) {
+        let Some(rotation) = &mut self.rotation else { return };
+        let now = SystemClock.unix_ms();
+        if rotation.offer(&self.state, now, Instant::now()) {
+            let what = rotation.counts().what.clone();
+            tell(Event::Rotating(&what));
+        }
+        let _ = self.publish();
+    }
+
+    /// Tells of a rotation that has ended.
+    fn follow_rotation(&mut self, tell: &mut dyn FnMut(Event<'_>)) {
+        let now = SystemClock.unix_ms();
+        let ended = self.rotation.as_mut().and_then(|rotation| rotation.ended(now, Instant::now()));
+        let Some(rotated) = ended else { return };
+        tell(Event::Rotated(&rotated));
+        if let Some(hook) = &mut self.hook
+            && !rotated.is_known
+        {
+            hook.offer(&[rotated.change()], &view::summary(&self.cluster.name, &self.state, now), now);
+        }
+        let _ = self.publish();
+    }
+
+    /// Waits for the rotation that is under way: to its end behind the one look of `--once`, else for a while.
+    fn end_rotation(&mut self, tell: &mut dyn FnMut(Event<'_>)) {
+        let mut deadline = None;
+        while self.rotation.as_ref().is_some_and(Rotation::is_running) {
+            if self.stop.load(Ordering::Relaxed)
+                && Instant::now() > *deadline.get_or_insert_with(|| Instant::now() + ROTATION_LAST)
+            {
+                return;
+            }
+            self.notifier.alive(Instant::now());
+            std::thread::sleep(POLL);
+            self.follow_rotation(tell);
+        }
+    }
+
     /// Waits for the run that is under way: as long as it may take behind the one look of `--once`, else for a moment.
     fn end_hook(&mut self, tell: &mut dyn FnMut(Event<'_>)) {
         let mut deadline = None;
@@ -320,11 +380,13 @@ impl Watch<'_> {
         let until = Instant::now() + wait;
         // Also where a look takes longer than the interval, and nothing is waited for.
         self.follow_hook(tell);
+        self.follow_rotation(tell);
         while Instant::now() < until {
             if self.stop.load(Ordering::Relaxed) {
                 return false;
             }
             self.follow_hook(tell);
+            self.follow_rotation(tell);
             self.notifier.alive(Instant::now());
             std::thread::sleep(POLL.min(until.saturating_duration_since(Instant::now())));
         }

@@ -15,6 +15,7 @@ pub mod look;
 pub mod metrics;
 pub mod notify;
 mod parallel;
+pub mod rotation;
 pub mod schedule;
 pub mod state;
 pub mod view;

@@ -3,11 +3,12 @@
 use model::Severity;
 use report::metrics::{
     AT_REST_FELL_BACK, AT_REST_STATE, BUILD_INFO, CERTIFICATE_NOT_AFTER, CERTIFICATE_NOT_BEFORE, DRIFT_STATE,
-    FINDINGS, HOOK_DROPPED, HOOK_PENDING, HOOK_RUNS, LINK_STATE, RELOAD_PENDING, SCAN_DURATION, SCAN_ERRORS,
-    SCAN_INTERVAL, SCAN_LAST_SUCCESS, Sample, UNKNOWN_SINCE,
+    FINDINGS, HOOK_DROPPED, HOOK_PENDING, HOOK_RUNS, KEY_ROTATED, LINK_STATE, RELOAD_PENDING, ROTATION_DUE,
+    ROTATION_RUNS, SCAN_DURATION, SCAN_ERRORS, SCAN_INTERVAL, SCAN_LAST_SUCCESS, Sample, UNKNOWN_SINCE,
 };
 
 use crate::hook::{HookCounts, HookOutcome};
+use crate::rotation::{RotationCounts, RotationOutcome};
 use crate::state::{BUCKETS_MS, Body, Certificate, DriftState, FindingState, LinkState, RestState, State};
 
 /// So much of a fingerprint tells certificates apart.
@@ -119,9 +120,28 @@ fn hook_samples(cluster: &str, counts: &HookCounts) -> Vec<Sample> {
     runs.into_iter().chain(kept).collect()
 }
 
+/// Of certificates that are replaced without a person.
+fn rotation_samples(cluster: &str, counts: &RotationCounts) -> Vec<Sample> {
+    let mut samples = vec![Sample::new(&ROTATION_DUE, &[cluster, &counts.what], counts.due as f64)];
+    samples.extend(
+        RotationOutcome::WORDS
+            .map(|word| Sample::new(&ROTATION_RUNS, &[cluster, &counts.what, word], counts.of(word) as f64)),
+    );
+    samples.extend(
+        counts.last_done_unix_ms.map(|at| Sample::new(&KEY_ROTATED, &[cluster, &counts.what], seconds(at))),
+    );
+    samples
+}
+
 /// As it is served, and written for node_exporter.
-pub fn text(cluster: &str, state: &State, hook: Option<&HookCounts>) -> String {
+pub fn text(
+    cluster: &str,
+    state: &State,
+    hook: Option<&HookCounts>,
+    rotation: Option<&RotationCounts>,
+) -> String {
     let mut samples = samples(cluster, state);
+    samples.extend(rotation.into_iter().flat_map(|counts| rotation_samples(cluster, counts)));
     samples.extend(hook.into_iter().flat_map(|counts| hook_samples(cluster, counts)));
     report::metrics::exposition(&samples)
 }

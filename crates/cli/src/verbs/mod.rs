@@ -21,6 +21,7 @@ mod stream;
 mod trust;
 mod watch;
 mod watch_clients;
+mod watch_rotate;
 mod web;
 
 use std::path::PathBuf;

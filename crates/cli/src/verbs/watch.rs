@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use ::watch::daemon::{Event, WatchOptions, Watched};
 use ::watch::hook::{HookCommand, HookOutcome, Ran};
+use ::watch::rotation::{Rotated, RotationOutcome};
 use ::watch::state::Change;
 use clap::Args;
 use model::{Clock, SystemClock};
 use site::OpsError;
 
+use super::watch_rotate;
 use crate::options::{Connect, Format, Global, TABLE_OR_JSON, connect, formats};
 use crate::{interrupt, show};
 
@@ -26,8 +28,11 @@ Examples:
   sealion watch --once --textfile /var/lib/node_exporter/sealion.prom
   sealion watch --on-change '/usr/local/bin/sealion-to-chat --channel dba'
 
+With [watch.rotate] in the inventory, certificates that end soon are replaced, as `sealion rotate` does it: only where no server
+needs a restart. Nothing else is ever changed.
+
 Exit codes: 0 it was ended, or with --once all servers answered; 3 with --once, a server did not answer, the check failed, or the
-command of --on-change did."
+command of --on-change did, or a rotation that was due."
 )]
 pub struct WatchArgs {
     /// Check once, and end
@@ -113,6 +118,7 @@ pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
         textfile: args.textfile.clone(),
         store: args.store.clone().unwrap_or_else(|| site::runs::path(&cluster)),
         on_change: hook(args, &cluster.watch.on_change)?,
+        rotation: watch_rotate::of_inventory(&global.inventory, &cluster)?,
     };
     let is_json = global.format == Format::Json;
     let mut blind = false;
@@ -150,7 +156,7 @@ pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
             print_summary(&::watch::view::summary(&name, &watched.state, now));
         }
     };
-    let mut has_told = true;
+    let (mut has_told, mut has_rotated) = (true, true);
     let mut event = |event: Event<'_>| match event {
         Event::Listening(address) => show::tell(&format!("serving http://{address}/metrics")),
         Event::Looked(watched) => tell(watched),
@@ -158,11 +164,39 @@ pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
             has_told = ran.outcome == HookOutcome::Ok;
             tell_of_hook(ran, args.once);
         }
+        Event::Rotating(what) => show::tell(&format!("certificates end soon: sealion rotate {what}")),
+        Event::Rotated(rotated) => {
+            has_rotated = matches!(rotated.outcome, RotationOutcome::Done(_));
+            tell_of_rotation(rotated, is_json);
+        }
     };
     ::watch::daemon::watch(cluster, &options, &stop, &mut event)?;
     failed?;
-    let has_lost = unkept.is_some() || unwritten.is_some() || !has_told;
+    let has_lost = unkept.is_some() || unwritten.is_some() || !has_told || !has_rotated;
     Ok(if args.once && (blind || has_lost) { 3 } else { 0 })
+}
+
+fn tell_of_rotation(rotated: &Rotated, is_json: bool) {
+    let Rotated { what, outcome, is_known } = rotated;
+    match outcome {
+        RotationOutcome::Done(note) => {
+            if !is_json {
+                let now = model::clock::rfc3339(SystemClock.unix_ms());
+                show::out(&format!("{now} rotation {what}: due -> done"));
+            }
+            if !note.is_empty() {
+                show::tell(&format!("note: {note}"));
+            }
+        }
+        // It repeats each hour, as the gauge of what is due says.
+        _ if *is_known => {}
+        RotationOutcome::Refused(why) => {
+            show::tell(&format!("warning: certificates that end soon were not replaced: {why}"));
+        }
+        RotationOutcome::Stopped(why) => show::tell(&format!(
+            "warning: the rotation stopped half-way, and sealion watch begins no other one: {why}"
+        )),
+    }
 }
 
 fn tell_of_hook(ran: &Ran, is_once: bool) {

@@ -20,6 +20,12 @@ use super::sockets::Owner;
 /// Galera's parameters: evs.keepalive_period is PT1S.
 const MEMBER_SAYS_MS: u64 = 1_000;
 
+/// An inventory of so many servers that may be members is none of one Galera cluster. A thousand silent ones would be half a million pairs,
+/// of each of which nothing is known: then each has one link, to [`OTHERS`], that is unknown.
+const PAIRED_MEMBERS_MAX: usize = 64;
+/// Whom a silent one may talk to.
+const OTHERS: &str = "(others)";
+
 /// Everything that one look has gathered.
 pub(super) struct Seeing<'s> {
     pub(super) report: &'s CaptureReport,
@@ -425,10 +431,19 @@ impl<'s> Seeing<'s> {
         };
         let mut links: BTreeMap<Link, Vec<OnLink<'_>>> = BTreeMap::new();
         // Every pair and every client link has a row, also a silent one: what was not seen is said.
+        let may_be_members = self.places.iter().filter(|place| !place.is_in_no_group).count();
+        let by_itself = |place: &Place| place.was_silent && may_be_members > PAIRED_MEMBERS_MAX;
         for (at, place) in self.places.iter().enumerate() {
             let has_none = |other: &Place| {
-                (place.is_no_galera && other.is_no_galera) || place.is_in_no_group || other.is_in_no_group
+                (place.is_no_galera && other.is_no_galera)
+                    || place.is_in_no_group
+                    || other.is_in_no_group
+                    || by_itself(place)
+                    || by_itself(other)
             };
+            if by_itself(place) {
+                links.insert(Link::new(LinkKind::Galera, place.node.as_str(), OTHERS), Vec::new());
+            }
             for other in self.places[at + 1..].iter().filter(|other| !has_none(other)) {
                 links.insert(
                     Link::new(LinkKind::Galera, place.node.as_str(), other.node.as_str()),

@@ -339,6 +339,44 @@ fn carried(places: &[Place], flows: Vec<Flow>) -> Vec<(String, &'static str)> {
     sights.map(|sight| (sight.link.to_string(), sight.seen.word())).collect()
 }
 
+/// Seen with a thousand servers that were all cut off at once: half a million links, and 4 GB.
+#[test]
+fn servers_that_are_silent_and_too_many_for_a_cluster_have_a_link_each() {
+    let galera = |count: u8, answer: u8, flows: Vec<Flow>| {
+        let places: Vec<Place> = (0..count)
+            .map(|at| Place {
+                was_silent: at >= answer,
+                ..place(&format!("n{at}"), &format!("10.0.0.{at}"), false)
+            })
+            .collect();
+        let report = CaptureReport { flows, ..CaptureReport::default() };
+        let seeing = Seeing {
+            report: &report,
+            places: &places,
+            transfers: &[],
+            channels: &[],
+            own: &BTreeSet::new(),
+            sessions: &BTreeMap::new(),
+            is_relayed: false,
+        };
+        let sights = seeing.sights(&Canary::new([1; 16]), CONTROL_PORT).into_iter();
+        let of_it = sights.filter(|sight| sight.link.kind == LinkKind::Galera);
+        of_it.map(|sight| (sight.link.to_string(), sight.seen.word())).collect::<Vec<_>>()
+    };
+    assert_eq!(galera(64, 0, vec![]).len(), 64 * 63 / 2);
+    let each = galera(65, 0, vec![]);
+    assert!(each.len() == 65 && each.contains(&("galera (others)-n7".to_owned(), "unknown")), "{each:?}");
+    // Who answers has its pairs, and what was captured counts.
+    let clear = flow("10.0.0.9:1001", "10.0.0.7:4567", false);
+    let each = galera(
+        65,
+        3,
+        vec![Flow { ab: Direction { canaries: [("t".into(), 1)].into(), ..clear.ab.clone() }, ..clear }],
+    );
+    assert_eq!(each.len(), 62 + 3 + 1);
+    assert!(each.contains(&("galera n7-n9".to_owned(), "plain")), "{each:?}");
+}
+
 /// Seen by outsiders: a member on another port, links between addresses that the inventory does not have, and another program's
 /// connections to a port of that number.
 #[test]

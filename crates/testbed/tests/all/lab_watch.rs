@@ -3,12 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 use std::os::unix::fs::PermissionsExt;
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::support::browser::Browser;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use testbed::real::{LabSpec, Program, RealLab, lab_slot, wait_for};
+use testbed::real::{LabSpec, Program, RealLab, RealWriters, lab_slot, wait_for};
 
 const UP: Duration = Duration::from_secs(60);
 
@@ -18,7 +19,7 @@ fn value(text: &str, series: &str) -> Option<f64> {
 }
 
 struct Watched {
-    lab: RealLab,
+    lab: Rc<RealLab>,
     program: Program,
     port: u16,
 }
@@ -46,7 +47,11 @@ impl Watched {
             "--on-change",
             &hook,
         ];
-        let mut program = lab.start(&words, None);
+        Self::of(Rc::new(lab), &words)
+    }
+
+    fn of(lab: Rc<RealLab>, words: &[&str]) -> Self {
+        let mut program = lab.start(words, None);
         assert!(program.says("serving http://127.0.0.1:", UP), "{}", program.stderr());
         let said = program.stderr();
         let port = said.split("serving http://127.0.0.1:").nth(1).unwrap().split('/').next().unwrap();
@@ -203,4 +208,102 @@ fn pages(lab: &RealLab) {
     assert!(!again.evaluate("location.href").to_string().contains(token), "it is in no history");
     drop((browser, again));
     web.interrupt(UP).exits(0);
+}
+
+const ROTATION: Duration = Duration::from_secs(300);
+
+/// Certificates of clients, as they are served: server, end and fingerprint in a line each.
+fn served(lab: &RealLab) -> Vec<String> {
+    let file = lab.home().join("served.prom");
+    lab.run(&["watch", "--once", "--look-ms", "0", "--textfile", file.to_str().unwrap()]);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let is_it = |line: &&str| {
+        line.starts_with("sealion_certificate_not_after_timestamp_seconds{")
+            && line.contains("use=\"server\",seen=\"wire\"")
+    };
+    text.lines().filter(is_it).map(str::to_owned).collect()
+}
+
+fn days_left(line: &str) -> f64 {
+    let end: f64 = line.rsplit(' ').next().unwrap().parse().unwrap();
+    (end - model::Clock::unix_ms(&model::SystemClock) as f64 / 1000.0) / 86_400.0
+}
+
+/// A window of an hour that is closed now, and for two hours yet.
+fn closed_window(lab: &RealLab) -> String {
+    let command = lab.command(&["lab", "exec", "--", "date", "+%H"]);
+    let said = Program::start(command).finish(UP).exits(0);
+    let hour: u32 = said.stdout.trim().parse().unwrap();
+    format!("{:02}:00-{:02}:00", (hour + 3) % 24, (hour + 4) % 24)
+}
+
+#[test]
+fn certificates_that_end_soon_are_replaced_where_the_inventory_says_so_and_nowhere_else() {
+    let _alone = lab_slot();
+    let lab = Rc::new(RealLab::up(LabSpec::REPLICAS));
+    let enable = ["enable", "replication,clients", "--leaf-days", "10"];
+    let hash = lab.plan_hash_of(&enable);
+    lab.run_for(&[&enable[..], &["--yes", &hash[..12]]].concat(), &[], ROTATION).exits(0);
+    let writers = RealWriters::start_on(&lab, &["n1"]);
+    let before = served(&lab);
+    assert_eq!(before.len(), 2, "{before:?}");
+    assert!(before.iter().all(|line| days_left(line) < 11.0), "{before:?}");
+    let inventory = lab.dir.join("sealion.toml");
+    let plain = std::fs::read_to_string(&inventory).unwrap();
+    let say =
+        |words: &str| std::fs::write(&inventory, format!("{plain}\n[watch.rotate]\n{words}\n")).unwrap();
+    let once = ["watch", "--once", "--look-ms", "0"];
+
+    lab.now("nothing of it is in the inventory, or what cannot be done, or its time has not come");
+    lab.run(&once).exits(0);
+    say("what = [\"ca\"]");
+    let said = lab.run(&once).exits(2);
+    assert!(said.stderr.contains("[watch.rotate]") && said.stderr.contains("\"ca\""), "{said}");
+    say("what = [\"clients\"]\ndays_before = 5");
+    lab.run(&once).exits(0);
+    say(&format!("what = [\"clients\"]\nwindow = \"{}\"", closed_window(&lab)));
+    let said = lab.run(&once).exits(0);
+    assert!(!said.stderr.contains("certificates end soon"), "{said}");
+    // A galera cluster it is not: nothing of that use is here.
+    say("what = [\"galera\"]");
+    lab.run(&once).exits(0);
+    assert_eq!(served(&lab), before);
+
+    lab.now("a change of a person is open: nothing is begun, and nothing of it is gone on with");
+    say("what = [\"clients\"]");
+    let rotate = ["rotate", "clients"];
+    let plan = lab.run(&["plan", "rotate", "clients", "--format", "json"]).exits(0).json();
+    let first =
+        plan["steps"].as_array().unwrap().iter().find(|step| step["no_op"] == false).unwrap()["id"].clone();
+    let hash = lab.plan_hash_of(&rotate);
+    let stop = [&rotate[..], &["--yes", &hash[..12], "--stop-after", first.as_str().unwrap()]].concat();
+    lab.run_for(&stop, &[], ROTATION).exits(4);
+    let said = lab.run(&once).exits(3);
+    assert!(said.stderr.contains("were not replaced") && said.stderr.contains("is not finished"), "{said}");
+    lab.run_for(&["undo"], &[], ROTATION).exits(0);
+    std::fs::write(&inventory, &plain).unwrap();
+    assert_eq!(served(&lab), before);
+
+    lab.now("they are replaced, once");
+    say("what = [\"clients\"]");
+    let words = ["watch", "--every", "2", "--timeout", "30", "--look-ms", "0", "--listen", "127.0.0.1:0"];
+    let watched = Watched::of(Rc::clone(&lab), &words);
+    let series = |name: &str, more: &str| format!("sealion_{name}{{cluster=\"lab\",{more}}}");
+    watched.becomes(&series("key_rotated_timestamp_seconds", "kind=\"clients\""), |at| at > 1e9);
+    watched.becomes(&series("rotation_due_certificates", "what=\"clients\""), |due| due < 0.5);
+    let last = watched.becomes(LAST, |value| value > 0.0);
+    watched.becomes(LAST, |value| value > self::value(&last, LAST).unwrap() + 4.0);
+    let text = watched.metrics();
+    for (outcome, count) in [("done", 1.0), ("refused", 0.0), ("stopped", 0.0)] {
+        let runs = series("rotation_runs_total", &format!("what=\"clients\",outcome=\"{outcome}\""));
+        assert_eq!(value(&text, &runs), Some(count), "{text}");
+    }
+    let ended = watched.program.interrupt(UP).exits(0);
+    assert!(ended.stdout.contains("rotation clients: due -> done"), "{ended}");
+    std::fs::write(&inventory, &plain).unwrap();
+    let after = served(&lab);
+    assert_eq!(after.len(), 2, "{after:?}");
+    assert!(after.iter().all(|line| days_left(line) > 390.0 && !before.contains(line)), "{after:?}");
+    let outcome = writers.stop_and_audit();
+    assert!(outcome.acknowledged > 0, "{outcome:?}");
 }

@@ -28,7 +28,7 @@ fn state(name: &str) -> State {
 
 #[test]
 fn a_plain_link_is_plain_and_everything_else_is_told_beside_it() {
-    let text = text("c", &state("n1"), None);
+    let text = text("c", &state("n1"), None, None);
     for line in [
         "sealion_link_state{cluster=\"c\",from=\"client\",to=\"n1\",kind=\"client\",state=\"plain\"} 1",
         "sealion_link_state{cluster=\"c\",from=\"client\",to=\"n1\",kind=\"client\",state=\"encrypted\"} 0",
@@ -42,7 +42,7 @@ fn a_plain_link_is_plain_and_everything_else_is_told_beside_it() {
         assert!(text.lines().any(|one| one == line), "{line}\n{text}");
     }
     assert!(
-        super::text("c", &State::default(), None).starts_with("# HELP sealion_build_info"),
+        super::text("c", &State::default(), None, None).starts_with("# HELP sealion_build_info"),
         "before the first look too"
     );
 }
@@ -67,8 +67,8 @@ proptest::proptest! {
     #[test]
     fn any_name_is_read_back_as_it_is_and_makes_no_line_of_its_own(name in "[^\0]{0,40}") {
         proptest::prop_assert_eq!(unescaped(&label_value(&name)), name.clone());
-        let lines = text("c", &state(&name), None).lines().count();
-        let plain = text("c", &state("n1"), None).lines().count();
+        let lines = text("c", &state(&name), None, None).lines().count();
+        let plain = text("c", &state("n1"), None, None).lines().count();
         // An empty name is no label, and its link has one series less to tell apart.
         proptest::prop_assert!(lines <= plain);
     }

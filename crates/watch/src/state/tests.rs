@@ -253,7 +253,7 @@ fn unknown_begins_once_whatever_it_is_called_and_ends_with_an_answer() {
     assert_eq!(lasting(&state, 7 * hour), 2, "of clients since the first hour");
     assert_eq!(lasting(&state, 8 * hour), 3);
     assert_eq!(lasting(&state, 9 * hour), 6);
-    let text = crate::metrics::text("c", &state, None);
+    let text = crate::metrics::text("c", &state, None, None);
     for line in [
         "sealion_unknown_since_timestamp_seconds{cluster=\"c\",what=\"look\"} 10800",
         "sealion_unknown_since_timestamp_seconds{cluster=\"c\",what=\"server\",subject=\"n1\"} 7200",
@@ -286,7 +286,7 @@ fn drift_is_of_the_files_and_unknown_only_where_the_look_failed() {
     );
     assert!(changes.iter().any(|change| change.key == ("drift", "n1".to_owned())));
     assert_eq!(state.meta.counts.as_ref().unwrap().servers_drifted, 1);
-    let text = crate::metrics::text("c", &state, None);
+    let text = crate::metrics::text("c", &state, None, None);
     assert!(text.contains("sealion_drift_state{cluster=\"c\",server=\"n1\",state=\"drifted\"} 1"), "{text}");
     let (state, _) = advance(&state, &look(Err(Failure { reason: Reason::Timeout, why: "x".into() })), 3);
     assert_eq!(word(&state, "drift", "n1"), "unknown");

@@ -1,0 +1,198 @@
+//! `[watch.rotate]`: what `sealion watch` is told to replace, and how that is done. It is `sealion rotate`, with a plan that nobody
+//! reads: so it takes none that restarts a server, accepts nothing that a person would have to accept, and stops where that does.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ::change::Window;
+use ::watch::rotation::{RotationOutcome, RotationRule, Rotator};
+use change_ops::access::ClusterAccess;
+use change_ops::roll::{self, Settings};
+use model::{Change, Clock, Noun, Plan, SystemClock, Verb};
+use site::{Cluster, OpsError, WatchRotateTable};
+
+/// What `sealion rotate` makes by itself.
+const LEAF_DAYS: u32 = 397;
+/// More than half of that would replace certificates that have just been made.
+const DAYS_BEFORE_MAX: u32 = LEAF_DAYS / 2;
+
+struct OfInventory {
+    inventory: PathBuf,
+    cluster: Cluster,
+    change: Change,
+    window: Option<Window>,
+}
+
+/// What the inventory says, if it says something.
+///
+/// # Errors
+/// It says what cannot be done: known from the beginning, and not in the night in which it is due.
+pub fn of_inventory(
+    inventory: &Path,
+    cluster: &Cluster,
+) -> Result<Option<(RotationRule, Arc<dyn Rotator>)>, OpsError> {
+    let Some(table) = &cluster.watch.rotate else { return Ok(None) };
+    let (rule, nouns, window) = rule(table).map_err(|(why, next)| {
+        OpsError::usage(format!("[watch.rotate] in {} cannot be used", inventory.display()), why, next)
+    })?;
+    // Asked for now: without it nothing can be signed.
+    drop(cluster.passphrase(None)?);
+    let rotator = OfInventory {
+        inventory: inventory.to_owned(),
+        cluster: cluster.clone(),
+        change: Change::new(Verb::Rotate, nouns),
+        window,
+    };
+    Ok(Some((rule, Arc::new(rotator))))
+}
+
+type Wrong = (String, &'static str);
+
+fn rule(table: &WatchRotateTable) -> Result<(RotationRule, Vec<Noun>, Option<Window>), Wrong> {
+    const WHAT: &str =
+        "what = [\"clients\"], or of galera, sst, replication and clients those that are to be replaced";
+    let mut nouns: Vec<Noun> = Vec::new();
+    let mut uses: Vec<&'static str> = Vec::new();
+    for word in &table.what {
+        let (noun, usage) = match word.as_str() {
+            "galera" => (Noun::Galera, "galera"),
+            "sst" => (Noun::Sst, "sst"),
+            "replication" => (Noun::Replication, "server"),
+            "clients" => (Noun::Clients, "server"),
+            other => return Err((format!("what has {other:?}, which watch does not replace"), WHAT)),
+        };
+        if !nouns.contains(&noun) {
+            nouns.push(noun);
+        }
+        if !uses.contains(&usage) {
+            uses.push(usage);
+        }
+    }
+    if nouns.is_empty() {
+        return Err(("what is empty".into(), WHAT));
+    }
+    if !(1..=DAYS_BEFORE_MAX).contains(&table.days_before) {
+        return Err((
+            format!(
+                "days_before is {}, and it must be from 1 to {DAYS_BEFORE_MAX}: certificates are made for {LEAF_DAYS} days",
+                table.days_before
+            ),
+            "days_before = 30",
+        ));
+    }
+    let window = match &table.window {
+        None => None,
+        Some(text) => Some(text.parse().map_err(|why| {
+            (format!("window = {text:?}: {why}"), "window = \"22:00-04:30\", or without it")
+        })?),
+    };
+    let what = table.what.join(",");
+    Ok((RotationRule { what, uses, days_before: table.days_before }, nouns, window))
+}
+
+impl Rotator for OfInventory {
+    fn may_begin(&self) -> bool {
+        self.window.is_none_or(|window| window.is_open(self.cluster.local_minute()))
+    }
+
+    fn rotate(&self) -> RotationOutcome {
+        match self.planned() {
+            Ok((cluster, plan)) => self.apply(&cluster, &plan),
+            Err(error) => RotationOutcome::Refused(error.to_string()),
+        }
+    }
+}
+
+impl OfInventory {
+    /// Nothing is changed before there is a plan that a machine may carry out.
+    fn planned(&self) -> Result<(Cluster, Plan), OpsError> {
+        // As it is now: whoever has written another path into it means that.
+        let cluster = Cluster::read(&self.inventory)?;
+        let still = cluster.watch.rotate.as_ref().map(rule);
+        if cluster.name != self.cluster.name
+            || !matches!(&still, Some(Ok((_, nouns, _))) if *nouns == self.change.nouns)
+        {
+            return Err(OpsError::Refused(format!(
+                "[watch.rotate] in {} is not as it was when sealion watch was started, nothing was changed\n  why:  it names other certificates, \
+                 another cluster, or nothing\n  next: start sealion watch again",
+                self.inventory.display()
+            )));
+        }
+        let plan = roll::plan(&cluster, &Settings::default(), cluster.passphrase(None)?, &self.change)?;
+        let restarts = plan.steps.iter().filter(|step| step.restarts_server && !step.no_op);
+        let restarts: Vec<String> = restarts.map(|step| step.id.to_string()).collect();
+        if !restarts.is_empty() {
+            return Err(OpsError::Refused(format!(
+                "{} would restart servers, nothing was changed\n  why:  steps {} do, and sealion watch restarts no server\n  next: sealion {}",
+                plan.change,
+                restarts.join(", "),
+                plan.change
+            )));
+        }
+        if !plan.changes_anything() {
+            return Err(OpsError::Refused(format!(
+                "{}: there is nothing to do, though certificates end soon\n  next: check the plan: sealion plan {}",
+                plan.change, plan.change
+            )));
+        }
+        Ok((cluster, plan))
+    }
+
+    fn apply(&self, cluster: &Cluster, plan: &Plan) -> RotationOutcome {
+        let started_unix_ms = SystemClock.unix_ms();
+        let passphrase = match cluster.passphrase(None) {
+            Ok(passphrase) => passphrase,
+            Err(error) => return RotationOutcome::Refused(error.to_string()),
+        };
+        match roll::apply(cluster, &Settings::default(), passphrase, plan, &mut |_| {}) {
+            Ok(finished) => {
+                let kept = change_ops::history::keep_change(
+                    cluster,
+                    &plan.change.to_string(),
+                    started_unix_ms,
+                    &finished,
+                );
+                let unkept = kept.map(|why| format!("this run could not be saved: {why}"));
+                let notes: Vec<String> = finished.not_proven.into_iter().chain(unkept).collect();
+                RotationOutcome::Done(notes.join("; "))
+            }
+            Err(OpsError::Refused(why)) => RotationOutcome::Refused(why),
+            Err(error) => match roll::open_change(cluster) {
+                Ok(None) => RotationOutcome::Refused(error.to_string()),
+                // Also where nobody can tell.
+                Ok(Some(_)) | Err(_) => RotationOutcome::Stopped(error.to_string()),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(what: &[&str], days_before: u32, window: Option<&str>) -> WatchRotateTable {
+        WatchRotateTable {
+            what: what.iter().map(|&word| word.to_owned()).collect(),
+            days_before,
+            window: window.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_said_when_watch_begins() {
+        let (rule_of, nouns, window) =
+            rule(&table(&["clients", "replication"], 30, Some("22:00-04:30"))).expect("it is one");
+        assert_eq!((rule_of.uses, nouns), (vec!["server"], vec![Noun::Clients, Noun::Replication]));
+        assert!(window.is_some_and(|window| window.is_open(0) && !window.is_open(720)));
+        for (table, why) in [
+            (table(&[], 30, None), "what is empty"),
+            (table(&["ca"], 30, None), "\"ca\""),
+            (table(&["clients"], 0, None), "days_before is 0"),
+            (table(&["clients"], 199, None), "from 1 to 198"),
+            (table(&["clients"], 30, Some("night")), "window = \"night\": "),
+        ] {
+            let (said, next) = rule(&table).expect_err("it is none");
+            assert!(said.contains(why) && !next.is_empty(), "{said}");
+        }
+    }
+}

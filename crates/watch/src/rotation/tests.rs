@@ -1,0 +1,166 @@
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+use crate::state::{Certificate, CertificateSight, Failure, Look, Reason, ServerSight, Sights, advance};
+
+const NOW_MS: u64 = 1_795_000_000_000;
+const DAY_S: i64 = 86_400;
+
+fn sight(usage: &str, seen: &str, days: Result<i64, &str>) -> CertificateSight {
+    let facts = days.map(|days| Certificate {
+        fingerprint: format!("{usage}{seen}{days}"),
+        not_before_unix: 0,
+        not_after_unix: 1_795_000_000 + days * DAY_S,
+    });
+    CertificateSight {
+        server: "n1".into(),
+        usage: usage.into(),
+        seen: seen.into(),
+        facts: facts.map_err(str::to_owned),
+    }
+}
+
+fn look(answers: bool, certificates: Vec<CertificateSight>) -> Look {
+    let answer = if answers {
+        Ok(("10.11".to_owned(), "up".to_owned()))
+    } else {
+        Err(Failure { reason: Reason::NoAnswer, why: "no answer".into() })
+    };
+    let server = ServerSight { name: "n1".into(), address: "127.0.0.1".into(), answer };
+    let sights = Sights { servers: vec![server], certificates, ..Sights::default() };
+    Look { servers: vec!["n1".into()], took_ms: 1, interval_s: 60, outcome: Ok(sights) }
+}
+
+fn state(answers: bool, certificates: Vec<CertificateSight>) -> State {
+    advance(&State::default(), &look(answers, certificates), NOW_MS).0
+}
+
+fn rule(uses: &[&'static str]) -> RotationRule {
+    RotationRule { what: "clients".into(), uses: uses.to_vec(), days_before: 30 }
+}
+
+#[test]
+fn due_is_what_ends_soon_as_served_and_in_its_file() {
+    let due = |usage, uses: &[&'static str], wire, file| {
+        let all: Vec<CertificateSight> = [("wire", wire), ("file", file)]
+            .into_iter()
+            .filter_map(|(seen, days): (_, Option<Result<i64, &str>>)| Some(sight(usage, seen, days?)))
+            .collect();
+        rule(uses).due(&state(true, all), NOW_MS).len()
+    };
+    assert_eq!(due("server", &["server"], Some(Ok(29)), Some(Ok(29))), 1);
+    assert_eq!(due("server", &["server"], Some(Ok(-3)), Some(Ok(-3))), 1, "it has ended");
+    assert_eq!(due("server", &["server"], Some(Ok(31)), Some(Ok(31))), 0);
+    assert_eq!(due("server", &["server"], Some(Ok(6)), Some(Ok(300))), 0, "a reload is due");
+    assert_eq!(due("server", &["server"], Some(Ok(300)), Some(Ok(6))), 0, "the file of before came back");
+    assert_eq!(due("server", &["galera"], Some(Ok(6)), Some(Ok(6))), 0, "nobody said so");
+    // Of what was not read nothing is said.
+    assert_eq!(due("server", &["server"], Some(Err("refused")), Some(Ok(6))), 0);
+    assert_eq!(due("server", &["server"], Some(Ok(6)), Some(Err("refused"))), 0);
+    assert_eq!(due("server", &["server"], Some(Ok(6)), None), 0);
+    assert_eq!(due("server", &["server"], None, Some(Ok(6))), 0);
+    assert_eq!(due("sst", &["sst"], None, Some(Ok(6))), 1, "nobody serves it in between");
+    // What an earlier look has read is not what is there now.
+    let before = state(true, vec![sight("server", "wire", Ok(6)), sight("server", "file", Ok(6))]);
+    let unread = vec![sight("server", "wire", Err("refused")), sight("server", "file", Ok(6))];
+    let (after, _) = advance(&before, &look(true, unread), NOW_MS + 1);
+    assert_eq!(rule(&["server"]).due(&before, NOW_MS).len(), 1);
+    assert_eq!(rule(&["server"]).due(&after, NOW_MS).len(), 0);
+}
+
+struct Fake {
+    may_begin: bool,
+    runs: AtomicUsize,
+    outcomes: Mutex<Vec<RotationOutcome>>,
+}
+
+impl Rotator for Fake {
+    fn may_begin(&self) -> bool {
+        self.may_begin
+    }
+
+    fn rotate(&self) -> RotationOutcome {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        self.outcomes.lock().expect("nobody panicked").remove(0)
+    }
+}
+
+fn fake(may_begin: bool, outcomes: &[RotationOutcome]) -> Arc<Fake> {
+    Arc::new(Fake { may_begin, runs: AtomicUsize::new(0), outcomes: Mutex::new(outcomes.to_vec()) })
+}
+
+fn end(rotation: &mut Rotation, now: Instant) -> Rotated {
+    loop {
+        if let Some(rotated) = rotation.ended(NOW_MS, now) {
+            return rotated;
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn ends_soon() -> Vec<CertificateSight> {
+    vec![sight("server", "wire", Ok(6)), sight("server", "file", Ok(6))]
+}
+
+#[test]
+fn one_begins_behind_a_whole_look_and_at_its_time() {
+    let now = Instant::now();
+    let none = fake(true, &[]);
+    let mut rotation = Rotation::new(rule(&["server"]), none.clone(), now);
+    assert!(!rotation.offer(&State::default(), NOW_MS, now), "before the first look");
+    assert!(!rotation.offer(&state(false, ends_soon()), NOW_MS, now), "a server is silent");
+    let later = vec![sight("server", "wire", Ok(90)), sight("server", "file", Ok(90))];
+    assert!(!rotation.offer(&state(true, later), NOW_MS, now), "none is due");
+    assert_eq!((none.runs.load(Ordering::Relaxed), rotation.counts().due), (0, 0));
+    let closed = fake(false, &[]);
+    let mut rotation = Rotation::new(rule(&["server"]), closed.clone(), now);
+    assert!(!rotation.offer(&state(true, ends_soon()), NOW_MS, now), "its window is closed");
+    assert_eq!((closed.runs.load(Ordering::Relaxed), rotation.counts().due), (0, 1));
+}
+
+#[test]
+fn what_was_refused_is_tried_an_hour_later_and_what_stopped_never() {
+    let due = state(true, ends_soon());
+    let mut now = Instant::now();
+    let refused = RotationOutcome::Refused("a server is silent".into());
+    let all = [refused.clone(), refused, RotationOutcome::Stopped("half-way".into())];
+    let rotator = fake(true, &all);
+    let mut rotation = Rotation::new(rule(&["server"]), rotator.clone(), now);
+    assert!(rotation.offer(&due, NOW_MS, now));
+    assert!(!rotation.offer(&due, NOW_MS, now), "one is under way");
+    let rotated = end(&mut rotation, now);
+    assert!(!rotated.is_known, "{rotated:?}");
+    assert_eq!(rotated.change().key, ("rotation", "clients".to_owned()));
+    assert!(!rotation.offer(&due, NOW_MS, now + Duration::from_secs(3599)));
+    now += Duration::from_secs(3600);
+    assert!(rotation.offer(&due, NOW_MS, now));
+    assert!(end(&mut rotation, now).is_known, "the same again");
+    now += Duration::from_secs(3600);
+    assert!(rotation.offer(&due, NOW_MS, now));
+    assert_eq!(end(&mut rotation, now).outcome.as_str(), "stopped");
+    assert!(!rotation.offer(&due, NOW_MS, now + Duration::from_secs(1_000_000)));
+    let counts = rotation.counts();
+    assert_eq!((counts.refused, counts.stopped, counts.done, counts.last_done_unix_ms), (2, 1, 0, None));
+    assert_eq!(rotator.runs.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn a_certificate_that_still_ends_soon_is_not_replaced_with_each_look() {
+    let (due, now) = (state(true, ends_soon()), Instant::now());
+    let rotator = fake(true, &[RotationOutcome::Done(String::new())]);
+    let mut rotation = Rotation::new(rule(&["server"]), rotator, now);
+    assert!(rotation.offer(&due, NOW_MS, now));
+    end(&mut rotation, now);
+    assert!(!rotation.offer(&due, NOW_MS, now + Duration::from_secs(86_399)));
+    assert_eq!(rotation.counts().last_done_unix_ms, Some(NOW_MS));
+    let text = crate::metrics::text("c", &due, None, Some(rotation.counts()));
+    for line in [
+        "sealion_rotation_due_certificates{cluster=\"c\",what=\"clients\"} 1",
+        "sealion_rotation_runs_total{cluster=\"c\",what=\"clients\",outcome=\"done\"} 1",
+        "sealion_rotation_runs_total{cluster=\"c\",what=\"clients\",outcome=\"stopped\"} 0",
+        "sealion_key_rotated_timestamp_seconds{cluster=\"c\",kind=\"clients\"} 1795000000",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
