@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a bundle of real servers for the lab, without root: nothing is installed and nothing is started.
 #
-#   fetch-servers.sh [--refresh] [--where] [galera-10.11|mariadb-11.8|mysql-9.7|mysql-5.5|ssh|haproxy|nats]
+#   fetch-servers.sh [--refresh] [--where] [galera-10.11|mariadb-11.8|mysql-9.7|mysql-5.5|ssh|haproxy|nats|prometheus]
 #
 #   galera-10.11   MariaDB 10.11 with Galera, of this machine's own Debian 12; runs under the machine's own loader
 #   mariadb-11.8   of Debian 13                      } under their own loader (usr/lib/*/ld-linux-*.so.*), with an
@@ -9,6 +9,7 @@
 #   ssh            OpenSSH's server and client of this machine's own release, for hosts of a lab; nothing is started
 #   haproxy        HAProxy of this machine's own release, for a lab with a proxy
 #   nats           nats-server of Debian 13, for scans with workers; Debian 12 has one that is too old
+#   prometheus     promtool of this machine's own release, for the tests of the alert rules; nothing is started
 #   mysql-5.5      5.5.9 with yaSSL, TLS 1.0 only: out of a Maven artifact (140 MB, needs mvn), with 32-bit libraries
 #
 # A private apt tree (its own lists, its own empty dpkg status) downloads the packages from the mirrors that this machine
@@ -159,6 +160,17 @@ change_release() {
     done
 }
 
+# With what they depend on, unless `alone` is set: a program that needs nothing but the C library.
+download_into() {
+    local tree=$1
+    shift
+    if [ -n "${alone:-}" ]; then
+        (cd "$tree/cache/archives" && apt-get -qq download "$@")
+    else
+        apt-get -qq -y --download-only install "$@"
+    fi
+}
+
 # Downloads and unpacks packages: unpack_packages TREE OUT SUITE ARCH PACKAGE... An empty SUITE is this machine's own.
 unpack_packages() {
     local tree=$1 out=$2 suite=$3 arch=$4 codename deb name version have_mb
@@ -189,7 +201,7 @@ unpack_packages() {
     cat "$tree/log/update" >&2 # A mirror that did not answer is a warning; what is missing shows below.
     check_candidate "${suite:-$codename}"
     say "downloading $bundle and what it needs"
-    if ! apt-get -qq -y --download-only install "$@" </dev/null >"$tree/log/download" 2>&1; then
+    if ! download_into "$tree" "$@" </dev/null >"$tree/log/download" 2>&1; then
         cat "$tree/log/download" >&2
         cannot "the packages could not be downloaded"
     fi
@@ -270,6 +282,15 @@ make_haproxy() {
     sort "$tree/stamp" >"$out/stamp"
 }
 
+make_prometheus() {
+    local tree=$1 out=$2
+    has dpkg || cannot "this machine has no dpkg"
+    alone=yes unpack_packages "$tree" "$out" "" "$(dpkg --print-architecture)" prometheus
+    [ -e "$out/usr/bin/promtool" ] || cannot "the package holds no usr/bin/promtool"
+    rm -rf "$out/etc" "$out/lib" "$out/var" "$out/usr/share" "$out/usr/bin/prometheus"
+    sort "$tree/stamp" >"$out/stamp"
+}
+
 # A program of Go, which needs no loader of its own.
 make_nats() {
     local tree=$1 out=$2
@@ -335,9 +356,9 @@ main() {
         case $1 in
         --refresh) refresh=yes ;;
         --where) where=yes ;;
-        galera-10.11 | mariadb-11.8 | mysql-9.7 | mysql-5.5 | ssh | haproxy | nats) bundle=$1 ;;
+        galera-10.11 | mariadb-11.8 | mysql-9.7 | mysql-5.5 | ssh | haproxy | nats | prometheus) bundle=$1 ;;
         *)
-            printf 'usage: fetch-servers.sh [--refresh] [--where] [galera-10.11|mariadb-11.8|mysql-9.7|mysql-5.5|ssh|haproxy|nats]\n' >&2
+            printf 'usage: fetch-servers.sh [--refresh] [--where] [galera-10.11|mariadb-11.8|mysql-9.7|mysql-5.5|ssh|haproxy|nats|prometheus]\n' >&2
             exit 2
             ;;
         esac
@@ -394,6 +415,7 @@ main() {
     ssh) make_ssh "$work/tree" "$work/out" ;;
     haproxy) make_haproxy "$work/tree" "$work/out" ;;
     nats) make_nats "$work/tree" "$work/out" ;;
+    prometheus) make_prometheus "$work/tree" "$work/out" ;;
     esac
     if [ -e "$final" ]; then mv "$final" "$work/old"; fi
     mv "$work/out" "$final"

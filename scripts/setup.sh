@@ -185,6 +185,8 @@ tools() {
     [ -x /usr/sbin/haproxy ] || bash "$here/fetch-servers.sh" haproxy >/dev/null
     # What a distribution of 2023 has is too old for scans with workers.
     [ -n "${SEALION_NATS_SERVER:-}" ] || bash "$here/fetch-servers.sh" nats >/dev/null
+    # Unpacked, not installed: the package would start a server.
+    [ -x /usr/bin/promtool ] || bash "$here/fetch-servers.sh" prometheus >/dev/null
     say "tools: ready"
 }
 

@@ -69,7 +69,7 @@ pub struct LabDownArgs {
   sealion lab fetch
   sealion lab fetch ssh")]
 pub struct LabFetchArgs {
-    /// galera-10.11, mariadb-11.8, mysql-9.7, mysql-5.5, ssh, haproxy or nats
+    /// galera-10.11, mariadb-11.8, mysql-9.7, mysql-5.5, ssh, haproxy, nats or prometheus
     #[arg(default_value = "galera-10.11")]
     pub server: String,
 }

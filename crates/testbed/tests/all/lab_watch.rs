@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::promtool::accepts_metrics;
 use crate::support::browser::Browser;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -147,6 +148,7 @@ fn what_is_told_is_of_now_or_unknown() {
     let said = lab.run(&["watch", "--once", "--look-ms", "0", "--textfile", file.to_str().unwrap()]).exits(3);
     assert!(said.stdout.contains("1 server, 1 silent, 0 not asked"), "{said}");
     let text = std::fs::read_to_string(&file).unwrap();
+    accepts_metrics(&text);
     let theirs = lab.dir.join("operator.cnf");
     let refused =
         lab.run(&["watch", "--once", "--look-ms", "0", "--textfile", theirs.to_str().unwrap()]).exits(2);
@@ -294,6 +296,7 @@ fn certificates_that_end_soon_are_replaced_where_the_inventory_says_so_and_nowhe
     let last = watched.becomes(LAST, |value| value > 0.0);
     watched.becomes(LAST, |value| value > self::value(&last, LAST).unwrap() + 4.0);
     let text = watched.metrics();
+    accepts_metrics(text.split_once("\r\n\r\n").expect("a head and a body").1);
     for (outcome, count) in [("done", 1.0), ("refused", 0.0), ("stopped", 0.0)] {
         let runs = series("rotation_runs_total", &format!("what=\"clients\",outcome=\"{outcome}\""));
         assert_eq!(value(&text, &runs), Some(count), "{text}");

@@ -69,6 +69,7 @@ mod natures_sim;
 mod operators_sim;
 mod packages;
 mod profile_sim;
+mod promtool;
 mod prove;
 mod prove_config;
 mod prove_drivers;
