@@ -20,7 +20,7 @@ use crate::hook::{Hook, HookCommand, HookOutcome, Ran};
 use crate::http::{self, Served};
 use crate::look::LookSpec;
 use crate::notify::Notifier;
-use crate::rotation::{Rotated, Rotation, RotationRule, Rotator};
+use crate::rotation::{Rotated, Rotation, Wish};
 use crate::state::{Change, Look, Reason, State};
 use crate::{keep, look, metrics, schedule, view};
 
@@ -41,13 +41,7 @@ pub struct WatchOptions {
     /// A program that is told of changes.
     pub on_change: Option<HookCommand>,
     /// Certificates that are replaced when they end soon, and by whom.
-    pub rotation: Option<(RotationRule, Arc<dyn Rotator>)>,
-}
-
-impl std::fmt::Debug for dyn Rotator {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Rotator")
-    }
+    pub rotation: Option<Wish>,
 }
 
 /// What happens while it watches.
@@ -113,8 +107,7 @@ pub fn watch(
     let state = known(&options.store, &cluster.name);
     let served = Served::default();
     let hook = options.on_change.clone().map(|command| Hook::new(command, &cluster.name));
-    let rotation = options.rotation.clone();
-    let rotation = rotation.map(|(rule, rotator)| Rotation::new(rule, rotator, Instant::now()));
+    let rotation = options.rotation.clone().map(|wish| Rotation::new(wish, Instant::now()));
     let cluster = Arc::new(cluster);
     let mut watch = Watch { cluster, options, state, late: None, served, notifier, stop, hook, rotation };
     watch.publish()?;

@@ -85,18 +85,18 @@ impl RotationRule {
                 && seen == "file"
                 && self.uses.contains(&usage.as_str())
                 && ends(server, usage, "file") == Some(true)
-                && self.is_served_so(ends(server, usage, "wire"), usage)
+                && is_served_so(ends(server, usage, "wire"), usage)
             {
                 due.push((server.clone(), usage.clone()));
             }
         }
         due
     }
+}
 
-    /// What a transfer uses is served to nobody in between.
-    fn is_served_so(&self, on_the_wire: Option<bool>, usage: &str) -> bool {
-        on_the_wire.unwrap_or(usage == "sst")
-    }
+/// What a transfer uses is served to nobody in between.
+fn is_served_so(on_the_wire: Option<bool>, usage: &str) -> bool {
+    on_the_wire.unwrap_or(usage == "sst")
 }
 
 /// Of this process.
@@ -118,6 +118,19 @@ impl RotationCounts {
             "refused" => self.refused,
             _ => self.stopped,
         }
+    }
+}
+
+/// What the inventory says, and who does it.
+#[derive(Clone)]
+pub struct Wish {
+    pub rule: RotationRule,
+    pub rotator: Arc<dyn Rotator>,
+}
+
+impl std::fmt::Debug for Wish {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.rule.fmt(f)
     }
 }
 
@@ -151,7 +164,8 @@ impl Rotated {
 }
 
 impl Rotation {
-    pub fn new(rule: RotationRule, rotator: Arc<dyn Rotator>, now: Instant) -> Self {
+    pub fn new(wish: Wish, now: Instant) -> Self {
+        let Wish { rule, rotator } = wish;
         let counts = RotationCounts { what: rule.what.clone(), ..RotationCounts::default() };
         Self { rule, rotator, running: None, next: Some(now), told: None, counts }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::change::Window;
-use ::watch::rotation::{RotationOutcome, RotationRule, Rotator};
+use ::watch::rotation::{RotationOutcome, RotationRule, Rotator, Wish};
 use change_ops::access::ClusterAccess;
 use change_ops::roll::{self, Settings};
 use model::{Change, Clock, Noun, Plan, SystemClock, Verb};
@@ -27,10 +27,7 @@ struct OfInventory {
 ///
 /// # Errors
 /// It says what cannot be done: known from the beginning, and not in the night in which it is due.
-pub fn of_inventory(
-    inventory: &Path,
-    cluster: &Cluster,
-) -> Result<Option<(RotationRule, Arc<dyn Rotator>)>, OpsError> {
+pub fn of_inventory(inventory: &Path, cluster: &Cluster) -> Result<Option<Wish>, OpsError> {
     let Some(table) = &cluster.watch.rotate else { return Ok(None) };
     let (rule, nouns, window) = rule(table).map_err(|(why, next)| {
         OpsError::usage(format!("[watch.rotate] in {} cannot be used", inventory.display()), why, next)
@@ -43,7 +40,7 @@ pub fn of_inventory(
         change: Change::new(Verb::Rotate, nouns),
         window,
     };
-    Ok(Some((rule, Arc::new(rotator))))
+    Ok(Some(Wish { rule, rotator: Arc::new(rotator) }))
 }
 
 type Wrong = (String, &'static str);
@@ -97,7 +94,7 @@ impl Rotator for OfInventory {
 
     fn rotate(&self) -> RotationOutcome {
         match self.planned() {
-            Ok((cluster, plan)) => self.apply(&cluster, &plan),
+            Ok((cluster, plan)) => apply(&cluster, &plan),
             Err(error) => RotationOutcome::Refused(error.to_string()),
         }
     }
@@ -137,32 +134,32 @@ impl OfInventory {
         }
         Ok((cluster, plan))
     }
+}
 
-    fn apply(&self, cluster: &Cluster, plan: &Plan) -> RotationOutcome {
-        let started_unix_ms = SystemClock.unix_ms();
-        let passphrase = match cluster.passphrase(None) {
-            Ok(passphrase) => passphrase,
-            Err(error) => return RotationOutcome::Refused(error.to_string()),
-        };
-        match roll::apply(cluster, &Settings::default(), passphrase, plan, &mut |_| {}) {
-            Ok(finished) => {
-                let kept = change_ops::history::keep_change(
-                    cluster,
-                    &plan.change.to_string(),
-                    started_unix_ms,
-                    &finished,
-                );
-                let unkept = kept.map(|why| format!("this run could not be saved: {why}"));
-                let notes: Vec<String> = finished.not_proven.into_iter().chain(unkept).collect();
-                RotationOutcome::Done(notes.join("; "))
-            }
-            Err(OpsError::Refused(why)) => RotationOutcome::Refused(why),
-            Err(error) => match roll::open_change(cluster) {
-                Ok(None) => RotationOutcome::Refused(error.to_string()),
-                // Also where nobody can tell.
-                Ok(Some(_)) | Err(_) => RotationOutcome::Stopped(error.to_string()),
-            },
+fn apply(cluster: &Cluster, plan: &Plan) -> RotationOutcome {
+    let started_unix_ms = SystemClock.unix_ms();
+    let passphrase = match cluster.passphrase(None) {
+        Ok(passphrase) => passphrase,
+        Err(error) => return RotationOutcome::Refused(error.to_string()),
+    };
+    match roll::apply(cluster, &Settings::default(), passphrase, plan, &mut |_| {}) {
+        Ok(finished) => {
+            let kept = change_ops::history::keep_change(
+                cluster,
+                &plan.change.to_string(),
+                started_unix_ms,
+                &finished,
+            );
+            let unkept = kept.map(|why| format!("this run could not be saved: {why}"));
+            let notes: Vec<String> = finished.not_proven.into_iter().chain(unkept).collect();
+            RotationOutcome::Done(notes.join("; "))
         }
+        Err(OpsError::Refused(why)) => RotationOutcome::Refused(why),
+        Err(error) => match roll::open_change(cluster) {
+            Ok(None) => RotationOutcome::Refused(error.to_string()),
+            // Also where nobody can tell.
+            Ok(Some(_)) | Err(_) => RotationOutcome::Stopped(error.to_string()),
+        },
     }
 }
 

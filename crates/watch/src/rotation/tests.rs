@@ -90,6 +90,10 @@ fn fake(may_begin: bool, outcomes: &[RotationOutcome]) -> Arc<Fake> {
     Arc::new(Fake { may_begin, runs: AtomicUsize::new(0), outcomes: Mutex::new(outcomes.to_vec()) })
 }
 
+fn rotation_of(rotator: Arc<Fake>, now: Instant) -> Rotation {
+    Rotation::new(Wish { rule: rule(&["server"]), rotator }, now)
+}
+
 fn end(rotation: &mut Rotation, now: Instant) -> Rotated {
     loop {
         if let Some(rotated) = rotation.ended(NOW_MS, now) {
@@ -107,14 +111,14 @@ fn ends_soon() -> Vec<CertificateSight> {
 fn one_begins_behind_a_whole_look_and_at_its_time() {
     let now = Instant::now();
     let none = fake(true, &[]);
-    let mut rotation = Rotation::new(rule(&["server"]), none.clone(), now);
+    let mut rotation = rotation_of(none.clone(), now);
     assert!(!rotation.offer(&State::default(), NOW_MS, now), "before the first look");
     assert!(!rotation.offer(&state(false, ends_soon()), NOW_MS, now), "a server is silent");
     let later = vec![sight("server", "wire", Ok(90)), sight("server", "file", Ok(90))];
     assert!(!rotation.offer(&state(true, later), NOW_MS, now), "none is due");
     assert_eq!((none.runs.load(Ordering::Relaxed), rotation.counts().due), (0, 0));
     let closed = fake(false, &[]);
-    let mut rotation = Rotation::new(rule(&["server"]), closed.clone(), now);
+    let mut rotation = rotation_of(closed.clone(), now);
     assert!(!rotation.offer(&state(true, ends_soon()), NOW_MS, now), "its window is closed");
     assert_eq!((closed.runs.load(Ordering::Relaxed), rotation.counts().due), (0, 1));
 }
@@ -126,7 +130,7 @@ fn what_was_refused_is_tried_an_hour_later_and_what_stopped_never() {
     let refused = RotationOutcome::Refused("a server is silent".into());
     let all = [refused.clone(), refused, RotationOutcome::Stopped("half-way".into())];
     let rotator = fake(true, &all);
-    let mut rotation = Rotation::new(rule(&["server"]), rotator.clone(), now);
+    let mut rotation = rotation_of(rotator.clone(), now);
     assert!(rotation.offer(&due, NOW_MS, now));
     assert!(!rotation.offer(&due, NOW_MS, now), "one is under way");
     let rotated = end(&mut rotation, now);
@@ -149,7 +153,7 @@ fn what_was_refused_is_tried_an_hour_later_and_what_stopped_never() {
 fn a_certificate_that_still_ends_soon_is_not_replaced_with_each_look() {
     let (due, now) = (state(true, ends_soon()), Instant::now());
     let rotator = fake(true, &[RotationOutcome::Done(String::new())]);
-    let mut rotation = Rotation::new(rule(&["server"]), rotator, now);
+    let mut rotation = rotation_of(rotator, now);
     assert!(rotation.offer(&due, NOW_MS, now));
     end(&mut rotation, now);
     assert!(!rotation.offer(&due, NOW_MS, now + Duration::from_secs(86_399)));
