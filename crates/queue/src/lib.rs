@@ -138,6 +138,8 @@ pub trait Queue: Send {
     /// job never.
     fn answers(&mut self, run: &RunId, answers_max: usize, wait: Duration)
     -> Result<Vec<Answer>, QueueError>;
+    /// Forgets an answer that cannot be one, so that another can be brought: jobs of the same number are to be published again.
+    fn retract(&mut self, run: &Run, answer: &Answer) -> Result<(), QueueError>;
     /// Jobs of a run that wait, or are in some worker's hands, or were when it died.
     fn left(&mut self, run: &Run) -> Result<u64, QueueError>;
     /// Nobody wants its answers any more: jobs that wait go, and what comes later is dropped.

@@ -216,7 +216,10 @@ impl Link {
         let wait_s = place.wait_max.as_secs();
         let client = options
             .name(format!("sealion {}", place.name))
-            .require_tls(!addresses.iter().all(is_here))
+            // A CA that is named is one that is to be asked for.
+            .require_tls(place.ca.is_some() || !addresses.iter().all(is_here))
+            // A broker names others of its cluster: nobody has said that those are on this machine.
+            .ignore_discovered_servers()
             .custom_inbox_prefix(inbox(&place.name))
             .connection_timeout(CONNECT_WAIT)
             .request_timeout(Some(REQUEST_WAIT))
@@ -451,6 +454,13 @@ impl Link {
         timeout(REQUEST_WAIT, all).await.unwrap_or(Ok(()))
     }
 
+    /// What is no job would wait for ever.
+    async fn drop_job(&self, message: &Message) {
+        if let Some(reply) = message.reply.clone() {
+            let _ = timeout(REQUEST_WAIT, self.client.publish(reply, "+TERM".into())).await;
+        }
+    }
+
     async fn flush(&self) {
         // What does not arrive is made good by the next delivery.
         let _ = timeout(REQUEST_WAIT, self.client.flush()).await;
@@ -557,6 +567,9 @@ fn runs_config() -> stream::Config {
         description: Some("sealion: what holds for a whole scan".into()),
         subjects: vec!["sealion.run.*".into()],
         max_messages_per_subject: 1,
+        // A broker sends replies to whatever subject was asked for, without asking for rights: what is there is not replaced.
+        discard: DiscardPolicy::New,
+        discard_new_per_subject: true,
         allow_direct: true,
         max_age: KEPT,
         ..stream::Config::default()
@@ -622,7 +635,7 @@ impl Queue for NatsQueue {
             let context = &link.context;
             link.insist(|| async move { context.get_or_create_stream(jobs_config()).await.map(drop) })
                 .await?;
-            link.insist(|| async move { context.get_or_create_stream(runs_config()).await.map(drop) })
+            link.insist(|| async move { context.create_or_update_stream(runs_config()).await.map(drop) })
                 .await?;
             link.insist(
                 || async move { context.get_or_create_stream(answers_config(&run.id)).await.map(drop) },
@@ -650,7 +663,14 @@ impl Queue for NatsQueue {
             }
             let settings = (format!("sealion.run.{}", run.id), None, run.settings.clone());
             link.keep(vec![settings]).await
-        })
+        })?;
+        if self.settings(&run.id)?.as_ref() != Some(&run.settings) {
+            return Err(self.link.refused(&format!(
+                "somebody else has written to the subject sealion.run.{}, and workers would read that",
+                run.id
+            )));
+        }
+        Ok(())
     }
 
     fn publish(&mut self, jobs: &[Job]) -> Result<(), QueueError> {
@@ -676,6 +696,20 @@ impl Queue for NatsQueue {
                 let _ = timeout(REQUEST_WAIT, link.client.publish(reply, "+ACK".into())).await;
             }
             Ok(messages.iter().filter_map(answer_of).collect())
+        })
+    }
+
+    fn retract(&mut self, run: &Run, answer: &Answer) -> Result<(), QueueError> {
+        let link = &self.link;
+        let filter = &format!("sealion.answer.{}.{}.{}", answer.zone, run.id, answer.number);
+        let name = &answers_name(&run.id);
+        self.runtime.block_on(async {
+            let context = &link.context;
+            link.insist(|| async move {
+                let stream = context.get_stream(name).await.map_err(|error| error.to_string())?;
+                stream.purge().filter(filter.clone()).await.map(drop).map_err(|error| error.to_string())
+            })
+            .await
         })
     }
 
@@ -747,7 +781,8 @@ impl Queue for NatsQueue {
             for message in messages {
                 match lease_of(zone, &message) {
                     Some(lease) if lease.deliveries > DELIVERIES_MAX => dead.push(lease),
-                    found => leases.extend(found),
+                    Some(lease) => leases.push(lease),
+                    None => link.drop_job(&message).await,
                 }
             }
             if !dead.is_empty() {

@@ -279,6 +279,18 @@ impl Queue for SqliteQueue {
             .map_err(|error| QueueError::of_file(&self.path, error))
     }
 
+    fn retract(&mut self, run: &Run, answer: &Answer) -> Result<(), QueueError> {
+        let number = i64::try_from(answer.number).unwrap_or(i64::MAX);
+        let last: i64 = self.write(|transaction| {
+            let own = params![run.id.as_str(), number];
+            transaction.execute("DELETE FROM answer WHERE run = ?1 AND number = ?2", own)?;
+            transaction.query_row("SELECT coalesce(max(place), 0) FROM answer", [], |row| row.get(0))
+        })?;
+        // The next one may get the place of the one that went.
+        self.read_up_to = self.read_up_to.min(last);
+        Ok(())
+    }
+
     fn close_run(&mut self, run: &Run) -> Result<(), QueueError> {
         self.write(|transaction| {
             for sql in [

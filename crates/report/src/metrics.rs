@@ -72,10 +72,12 @@ metrics! {
         "Looks that failed; without a server, those of the whole cluster.";
     ROTATION_DUE = "sealion_rotation_due_certificates", Gauge, ["cluster", "what"],
         "With [watch.rotate]: certificates that end within its days, as they are served and in their files.";
+    ROTATION_OPEN = "sealion_rotation_open", Gauge, ["cluster", "what"],
+        "With [watch.rotate]: 1 while a rotation that stopped half-way, or whose process ended, is open; none begins before.";
     ROTATION_RUNS = "sealion_rotation_runs_total", Counter, ["cluster", "what", "outcome"],
         "With [watch.rotate]: rotations that have ended, of this process.";
     KEY_ROTATED = "sealion_key_rotated_timestamp_seconds", Gauge, ["cluster", "kind"],
-        "When this process last replaced these certificates and their keys, seconds since 1970; no sample before it has.";
+        "With [watch.rotate]: when these certificates and their keys were last replaced, seconds since 1970; no sample before they were.";
     HOOK_RUNS = "sealion_hook_runs_total", Counter, ["cluster", "outcome"],
         "Runs of the program of --on-change that have ended, of this process.";
     HOOK_PENDING = "sealion_hook_pending_changes", Gauge, ["cluster"],

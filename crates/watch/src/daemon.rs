@@ -54,7 +54,8 @@ pub enum Event<'e> {
     Hooked(&'e Ran),
     /// Certificates end soon, and are being replaced.
     Rotating(&'e str),
-    Rotated(&'e Rotated),
+    /// With the reason why the store does not know of it.
+    Rotated(&'e Rotated, Option<&'e str>),
 }
 
 /// What a look came to.
@@ -107,7 +108,8 @@ pub fn watch(
     let state = known(&options.store, &cluster.name);
     let served = Served::default();
     let hook = options.on_change.clone().map(|command| Hook::new(command, &cluster.name));
-    let rotation = options.rotation.clone().map(|wish| Rotation::new(wish, Instant::now()));
+    let kept = state.meta.rotation.clone().unwrap_or_default();
+    let rotation = options.rotation.clone().map(|wish| Rotation::new(wish, kept));
     let cluster = Arc::new(cluster);
     let mut watch = Watch { cluster, options, state, late: None, served, notifier, stop, hook, rotation };
     watch.publish()?;
@@ -278,7 +280,7 @@ impl Watch<'_> {
     fn publish(&self) -> Result<(), OpsError> {
         let hook = self.hook.as_ref().map(Hook::counts);
         let rotation = self.rotation.as_ref().map(Rotation::counts);
-        let text = metrics::text(&self.cluster.name, &self.state, hook.as_ref(), rotation);
+        let text = metrics::text(&self.cluster.name, &self.state, hook.as_ref(), rotation.as_ref());
         if let Some(path) = &self.options.textfile {
             write_aside(path, &text).map_err(|error| {
                 OpsError::usage(
@@ -314,21 +316,38 @@ impl Watch<'_> {
 
     /// Begins a rotation if one is due.
     fn rotate(&mut self, tell: &mut dyn FnMut(Event<'_>)) {
-        let Some(rotation) = &mut self.rotation else { return };
+        let Some(mut rotation) = self.rotation.take() else { return };
         let now = SystemClock.unix_ms();
-        if rotation.offer(&self.state, now, Instant::now()) {
-            let what = rotation.counts().what.clone();
-            tell(Event::Rotating(&what));
+        if rotation.is_to_begin(&self.state, now) {
+            match self.keep_rotation(&rotation) {
+                Ok(()) => {
+                    let what = rotation.counts().what;
+                    tell(Event::Rotating(&what));
+                    rotation.begin(&self.state, now);
+                }
+                Err(why) => rotation.cannot_begin(&why),
+            }
         }
+        self.rotation = Some(rotation);
         let _ = self.publish();
+    }
+
+    fn keep_rotation(&mut self, rotation: &Rotation) -> Result<(), String> {
+        self.state.meta.rotation = Some(rotation.kept().clone());
+        Store::open(&self.options.store)
+            .and_then(|mut store| keep::note_rotation(&mut store, &self.cluster.name, rotation.kept()))
+            .map_err(|error| error.to_string())
     }
 
     /// Tells of a rotation that has ended.
     fn follow_rotation(&mut self, tell: &mut dyn FnMut(Event<'_>)) {
+        let Some(mut rotation) = self.rotation.take() else { return };
         let now = SystemClock.unix_ms();
-        let ended = self.rotation.as_mut().and_then(|rotation| rotation.ended(now, Instant::now()));
+        let ended = rotation.ended(now);
+        let unkept = ended.as_ref().and_then(|_| self.keep_rotation(&rotation).err());
+        self.rotation = Some(rotation);
         let Some(rotated) = ended else { return };
-        tell(Event::Rotated(&rotated));
+        tell(Event::Rotated(&rotated, unkept.as_deref()));
         if let Some(hook) = &mut self.hook
             && !rotated.is_known
         {

@@ -2,7 +2,7 @@
 
 use store::{Store, StoreError, WatchRecord, WatchRow};
 
-use crate::state::{Body, Change, Entry, Look, State, advance};
+use crate::state::{Body, Change, Entry, Look, RotationKept, State, advance};
 
 /// What ended before this is forgotten: a bit more than a year, for "the same month last year".
 const HISTORY_MS: u64 = 400 * 86_400_000;
@@ -46,6 +46,15 @@ fn record_of(state: &State) -> WatchRecord {
 /// What is kept of a cluster.
 pub fn read(store: &Store, cluster: &str) -> Result<Option<State>, StoreError> {
     Ok(store.watch_record(cluster)?.map(|record| state_of(&record)))
+}
+
+/// Puts into the store what the next process is to know of rotations.
+pub fn note_rotation(store: &mut Store, cluster: &str, rotation: &RotationKept) -> Result<(), StoreError> {
+    store.update_watch(cluster, 0, |kept| {
+        let mut state = kept.map(|record| state_of(&record)).unwrap_or_default();
+        state.meta.rotation = Some(rotation.clone());
+        (record_of(&state), ())
+    })
 }
 
 /// Puts a look into the store. What is there counts, since another watch may have written it; `known` counts where there is nothing,

@@ -4,7 +4,8 @@ use model::Severity;
 use report::metrics::{
     AT_REST_FELL_BACK, AT_REST_STATE, BUILD_INFO, CERTIFICATE_NOT_AFTER, CERTIFICATE_NOT_BEFORE, DRIFT_STATE,
     FINDINGS, HOOK_DROPPED, HOOK_PENDING, HOOK_RUNS, KEY_ROTATED, LINK_STATE, RELOAD_PENDING, ROTATION_DUE,
-    ROTATION_RUNS, SCAN_DURATION, SCAN_ERRORS, SCAN_INTERVAL, SCAN_LAST_SUCCESS, Sample, UNKNOWN_SINCE,
+    ROTATION_OPEN, ROTATION_RUNS, SCAN_DURATION, SCAN_ERRORS, SCAN_INTERVAL, SCAN_LAST_SUCCESS, Sample,
+    UNKNOWN_SINCE,
 };
 
 use crate::hook::{HookCounts, HookOutcome};
@@ -122,7 +123,10 @@ fn hook_samples(cluster: &str, counts: &HookCounts) -> Vec<Sample> {
 
 /// Of certificates that are replaced without a person.
 fn rotation_samples(cluster: &str, counts: &RotationCounts) -> Vec<Sample> {
-    let mut samples = vec![Sample::new(&ROTATION_DUE, &[cluster, &counts.what], counts.due as f64)];
+    let mut samples = vec![
+        Sample::new(&ROTATION_DUE, &[cluster, &counts.what], counts.due as f64),
+        Sample::new(&ROTATION_OPEN, &[cluster, &counts.what], f64::from(u8::from(counts.is_open))),
+    ];
     samples.extend(
         RotationOutcome::WORDS
             .map(|word| Sample::new(&ROTATION_RUNS, &[cluster, &counts.what, word], counts.of(word) as f64)),

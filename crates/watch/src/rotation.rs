@@ -2,19 +2,18 @@
 //!
 //! What replaces them is handed in ([`Rotator`]): this crate changes nothing. A rotation begins behind a look at which every server
 //! answered, on a thread of its own, one at a time. What stopped half-way is left to a person: nothing here goes on with it, or takes it
-//! back.
+//! back, and none begins as long as it is open. The store knows so much of it that a process which was killed is no excuse.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
-use std::time::{Duration, Instant};
 
-use crate::state::{Body, Change, State};
+use crate::state::{Body, Change, RotationKept, State};
 
 const SECONDS_PER_DAY: i64 = 86_400;
 /// What was refused may be possible later.
-const AFTER_REFUSAL: Duration = Duration::from_secs(3600);
-/// A certificate that still ends soon behind a rotation is not replaced with each look: its CA may end as soon.
-const AFTER_ROTATION: Duration = Duration::from_secs(86_400);
+const AFTER_REFUSAL_MS: u64 = 3_600_000;
+/// A certificate that still ends soon behind a rotation is not replaced with each look.
+const AFTER_ROTATION_MS: u64 = 86_400_000;
 
 /// How a rotation ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +47,9 @@ impl RotationOutcome {
 pub trait Rotator: Send + Sync {
     /// Whether a rotation may begin at this time of the day.
     fn may_begin(&self) -> bool;
+
+    /// Whether a change of this cluster is open; also where nobody can tell.
+    fn is_open(&self) -> bool;
 
     /// Replaces them; it returns when that has ended.
     fn rotate(&self) -> RotationOutcome;
@@ -92,7 +94,38 @@ impl RotationRule {
         }
         due
     }
+
+    /// Whether a certificate that is due is also one of a use that nobody has named: one file for all is replaced for all.
+    fn shared(&self, state: &State, now_unix_ms: u64) -> Option<String> {
+        let of = |server: &str, usage: &str| match &state
+            .entries
+            .get(&("certificate", format!("{server} {usage} file")))?
+            .body
+        {
+            Body::Certificate { facts: Some(facts), unread: None, .. } => Some(facts.fingerprint.clone()),
+            _ => None,
+        };
+        self.due(state, now_unix_ms).into_iter().find_map(|(server, usage)| {
+            let own = of(&server, &usage)?;
+            let others = USES.iter().filter(|(one, _)| !self.uses.contains(one));
+            let shared: Vec<&str> =
+                others.filter(|(one, _)| of(&server, one).as_ref() == Some(&own)).map(|(_, word)| *word).collect();
+            (!shared.is_empty()).then(|| {
+                format!(
+                    "{} of {server} has a certificate in common with {}, nothing was changed\n  why:  it would be replaced for them as well, and \
+                     what of [watch.rotate] does not name them\n  next: what = [\"{}\", \"{}\"], or give each a certificate of its own",
+                    self.what,
+                    shared.join(" and "),
+                    self.what.replace(',', "\", \""),
+                    shared.join("\", \"")
+                )
+            })
+        })
+    }
 }
+
+/// Uses of certificates, and what the inventory calls them.
+const USES: [(&str, &str); 3] = [("server", "clients"), ("galera", "galera"), ("sst", "sst")];
 
 /// What a transfer uses is served to nobody in between.
 fn is_served_so(on_the_wire: Option<bool>, usage: &str) -> bool {
@@ -108,6 +141,8 @@ pub struct RotationCounts {
     pub stopped: u64,
     /// Certificates that end within the days, in the last look at which every server answered.
     pub due: u64,
+    /// One stopped half-way, or its process ended.
+    pub is_open: bool,
     pub last_done_unix_ms: Option<u64>,
 }
 
@@ -139,8 +174,9 @@ pub struct Rotation {
     rule: RotationRule,
     rotator: Arc<dyn Rotator>,
     running: Option<Receiver<RotationOutcome>>,
-    /// None is begun before; `None` behind one that stopped half-way.
-    next: Option<Instant>,
+    kept: RotationKept,
+    /// After a refusal. Whoever starts `sealion watch` anew has done something about it.
+    refused_until_unix_ms: u64,
     /// As it was told last: a refusal that repeats is no news.
     told: Option<String>,
     counts: RotationCounts,
@@ -164,41 +200,76 @@ impl Rotated {
 }
 
 impl Rotation {
-    pub fn new(wish: Wish, now: Instant) -> Self {
+    /// `kept`: what an earlier process has left.
+    pub fn new(wish: Wish, kept: RotationKept) -> Self {
         let Wish { rule, rotator } = wish;
         let counts = RotationCounts { what: rule.what.clone(), ..RotationCounts::default() };
-        Self { rule, rotator, running: None, next: Some(now), told: None, counts }
+        Self { rule, rotator, running: None, kept, refused_until_unix_ms: 0, told: None, counts }
     }
 
-    pub const fn counts(&self) -> &RotationCounts {
-        &self.counts
+    pub fn counts(&self) -> RotationCounts {
+        RotationCounts {
+            is_open: self.kept.is_open && self.running.is_none(),
+            last_done_unix_ms: self.kept.last_done_unix_ms,
+            ..self.counts.clone()
+        }
+    }
+
+    /// For the store.
+    pub const fn kept(&self) -> &RotationKept {
+        &self.kept
     }
 
     pub const fn is_running(&self) -> bool {
         self.running.is_some()
     }
 
-    /// Behind a look: begins a rotation if one is due and may begin. True: one has begun.
-    pub fn offer(&mut self, state: &State, now_unix_ms: u64, now: Instant) -> bool {
+    /// Behind a look: whether a rotation is due and may begin. Then [`Rotation::kept`] goes into the store, and [`Rotation::begin`] or
+    /// [`Rotation::cannot_begin`] follows.
+    pub fn is_to_begin(&mut self, state: &State, now_unix_ms: u64) -> bool {
         let is_whole = state.meta.last_look_unix_ms.is_some()
             && state.meta.last_success_unix_ms == state.meta.last_look_unix_ms;
         if !is_whole || self.running.is_some() {
             return false;
         }
         self.counts.due = self.rule.due(state, now_unix_ms).len() as u64;
-        let is_time = self.next.is_some_and(|next| now >= next);
-        if self.counts.due == 0 || !is_time || !self.rotator.may_begin() {
+        if self.kept.is_open {
+            // A person has closed it, or it had not begun when its process ended.
+            self.kept.is_open = self.rotator.is_open();
+        }
+        // One that is further away than any is set: the clock was wrong then.
+        let is_over = |at: u64| now_unix_ms >= at || at - now_unix_ms > AFTER_ROTATION_MS;
+        let is_time = self.kept.next_unix_ms.is_none_or(is_over) && is_over(self.refused_until_unix_ms);
+        if self.kept.is_open || self.counts.due == 0 || !is_time || !self.rotator.may_begin() {
             return false;
         }
-        let (send, outcome) = mpsc::channel();
-        let rotator = Arc::clone(&self.rotator);
-        std::thread::spawn(move || drop(send.send(rotator.rotate())));
-        self.running = Some(outcome);
+        self.kept.is_open = true;
         true
     }
 
-    /// The one that has ended, if one has.
-    pub fn ended(&mut self, now_unix_ms: u64, now: Instant) -> Option<Rotated> {
+    pub fn begin(&mut self, state: &State, now_unix_ms: u64) {
+        let (send, outcome) = mpsc::channel();
+        self.running = Some(outcome);
+        if let Some(why) = self.rule.shared(state, now_unix_ms) {
+            drop(send.send(RotationOutcome::Refused(why)));
+            return;
+        }
+        let rotator = Arc::clone(&self.rotator);
+        std::thread::spawn(move || drop(send.send(rotator.rotate())));
+    }
+
+    /// The next process would not know of it.
+    pub fn cannot_begin(&mut self, why: &str) {
+        let (send, outcome) = mpsc::channel();
+        self.running = Some(outcome);
+        let why = format!(
+            "nothing was changed, since the store cannot be written\n  why:  {why}\n  next: name a file that can be written with --store"
+        );
+        drop(send.send(RotationOutcome::Refused(why)));
+    }
+
+    /// The one that has ended, if one has; [`Rotation::kept`] goes into the store then.
+    pub fn ended(&mut self, now_unix_ms: u64) -> Option<Rotated> {
         let outcome = match self.running.as_ref()?.try_recv() {
             Ok(outcome) => outcome,
             Err(TryRecvError::Empty) => return None,
@@ -207,17 +278,20 @@ impl Rotation {
             ),
         };
         self.running = None;
-        self.next = match &outcome {
-            RotationOutcome::Done(_) => Some(now + AFTER_ROTATION),
-            RotationOutcome::Refused(_) => Some(now + AFTER_REFUSAL),
-            RotationOutcome::Stopped(_) => None,
-        };
         match &outcome {
             RotationOutcome::Done(_) => {
                 self.counts.done += 1;
-                self.counts.last_done_unix_ms = Some(now_unix_ms);
+                self.kept = RotationKept {
+                    is_open: false,
+                    last_done_unix_ms: Some(now_unix_ms),
+                    next_unix_ms: Some(now_unix_ms + AFTER_ROTATION_MS),
+                };
             }
-            RotationOutcome::Refused(_) => self.counts.refused += 1,
+            RotationOutcome::Refused(_) => {
+                self.counts.refused += 1;
+                self.kept.is_open = false;
+                self.refused_until_unix_ms = now_unix_ms + AFTER_REFUSAL_MS;
+            }
             RotationOutcome::Stopped(_) => self.counts.stopped += 1,
         }
         let words = format!("{} {}", outcome.as_str(), outcome.why());

@@ -448,6 +448,19 @@ pub struct Meta {
     /// Of each server and link ([`unknown_key`]), and of looks ([`LOOK`]): since when nothing is known of it.
     #[serde(default)]
     pub unknown_since: BTreeMap<String, u64>,
+    /// What is to be known of rotations by the next process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<RotationKept>,
+}
+
+/// Of certificates that are replaced by `[watch.rotate]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RotationKept {
+    /// One was begun, and nobody has seen that it ended, or that its change was closed.
+    pub is_open: bool,
+    pub last_done_unix_ms: Option<u64>,
+    /// None begins before.
+    pub next_unix_ms: Option<u64>,
 }
 
 /// What is unknown for so long is told as such: idle links are unknown for minutes or hours, and a night has more than six.

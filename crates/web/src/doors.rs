@@ -2,6 +2,7 @@
 //! certificate. Who comes in this way is known by it, and needs no token. Whoever is turned away is turned away before a byte of a
 //! request is read.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
@@ -24,13 +25,14 @@ use rustls::{RootCertStore, ServerConfig};
 use tokio::io::AsyncWrite;
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc};
+use tokio::task::AbortHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use zeroize::Zeroizing;
 
-/// Somebody who says nothing holds one of [`HANDSHAKES_MAX`] for so long.
+/// Somebody who says nothing holds one of [`HANDSHAKES_MAX`] for so long, or until so many others have come.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
-const HANDSHAKES_MAX: usize = 64;
+const HANDSHAKES_MAX: usize = 256;
 /// Behind an error of accept(2), which is of the moment: too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Who was turned away has so long to read it.
@@ -224,22 +226,30 @@ impl TlsListener {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let (send, arrived) = mpsc::channel(HANDSHAKES_MAX);
         let acceptor = TlsAcceptor::from(config);
-        let places = Arc::new(Semaphore::new(HANDSHAKES_MAX));
         tokio::spawn(async move {
+            // The oldest one in front: who is honest needs milliseconds, and is not kept waiting by those who never say anything.
+            let mut under_way: VecDeque<AbortHandle> = VecDeque::new();
             loop {
-                let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
                 let Ok((stream, address)) = listener.accept().await else {
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 };
                 let (acceptor, send) = (acceptor.clone(), send.clone());
-                tokio::spawn(async move {
+                let handshake = tokio::spawn(async move {
                     let handshake = tokio::time::timeout(HANDSHAKE_MAX, acceptor.accept(stream));
                     if let Ok(Ok(stream)) = handshake.await {
                         let _ = send.send((stream, address)).await;
                     }
-                    drop(place);
                 });
+                if under_way.len() >= HANDSHAKES_MAX {
+                    under_way.retain(|one| !one.is_finished());
+                }
+                if under_way.len() >= HANDSHAKES_MAX
+                    && let Some(oldest) = under_way.pop_front()
+                {
+                    oldest.abort();
+                }
+                under_way.push_back(handshake.abort_handle());
             }
         });
         Ok(Self { arrived, address })

@@ -165,11 +165,18 @@ pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
             tell_of_hook(ran, args.once);
         }
         Event::Rotating(what) => show::tell(&format!("certificates end soon: sealion rotate {what}")),
-        Event::Rotated(rotated) => {
-            has_rotated = matches!(rotated.outcome, RotationOutcome::Done(_));
+        Event::Rotated(rotated, unkept) => {
+            has_rotated = matches!(rotated.outcome, RotationOutcome::Done(_)) && unkept.is_none();
             tell_of_rotation(rotated, is_json);
+            if let Some(why) = unkept {
+                show::tell(&format!("warning: the store does not know of this rotation: {why}"));
+            }
         }
     };
+    if let Some(fd) = args.connect.password_fd.and_then(|fd| i32::try_from(fd).ok()).filter(|fd| *fd > 2) {
+        // It was read. A program that is told of changes would find it open.
+        let _ = nix::unistd::close(fd);
+    }
     ::watch::daemon::watch(cluster, &options, &stop, &mut event)?;
     failed?;
     let has_lost = unkept.is_some() || unwritten.is_some() || !has_told || !has_rotated;
@@ -194,7 +201,7 @@ fn tell_of_rotation(rotated: &Rotated, is_json: bool) {
             show::tell(&format!("warning: certificates that end soon were not replaced: {why}"));
         }
         RotationOutcome::Stopped(why) => show::tell(&format!(
-            "warning: the rotation stopped half-way, and sealion watch begins no other one: {why}"
+            "warning: the rotation stopped half-way, and sealion watch begins no other one while it is open: {why}"
         )),
     }
 }

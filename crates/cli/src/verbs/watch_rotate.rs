@@ -17,6 +17,7 @@ const LEAF_DAYS: u32 = 397;
 const DAYS_BEFORE_MAX: u32 = LEAF_DAYS / 2;
 
 struct OfInventory {
+    days_before: u32,
     inventory: PathBuf,
     cluster: Cluster,
     change: Change,
@@ -35,6 +36,7 @@ pub fn of_inventory(inventory: &Path, cluster: &Cluster) -> Result<Option<Wish>,
     // Asked for now: without it nothing can be signed.
     drop(cluster.passphrase(None)?);
     let rotator = OfInventory {
+        days_before: rule.days_before,
         inventory: inventory.to_owned(),
         cluster: cluster.clone(),
         change: Change::new(Verb::Rotate, nouns),
@@ -92,6 +94,10 @@ impl Rotator for OfInventory {
         self.window.is_none_or(|window| window.is_open(self.cluster.local_minute()))
     }
 
+    fn is_open(&self) -> bool {
+        !matches!(roll::open_change(&self.cluster), Ok(None))
+    }
+
     fn rotate(&self) -> RotationOutcome {
         match self.planned() {
             Ok((cluster, plan)) => apply(&cluster, &plan),
@@ -101,6 +107,33 @@ impl Rotator for OfInventory {
 }
 
 impl OfInventory {
+    /// A certificate ends with its CA: it would be as due as before.
+    fn outlives(&self, cluster: &Cluster) -> Result<(), OpsError> {
+        let path = cluster.ca_dir.join(trust::CA_CERT_FILE);
+        let failed = |why: String| {
+            OpsError::cannot_look(
+                "when the CA ends cannot be determined, nothing was changed",
+                format!("{}: {why}", path.display()),
+                "check ca_dir in the inventory, and whether this user may read it",
+            )
+        };
+        let pem = std::fs::read(&path).map_err(|error| failed(error.to_string()))?;
+        let chain = trust::inspect(&pem).map_err(|error| failed(error.to_string()))?;
+        let ends = chain
+            .first()
+            .map(|ca| ca.not_after_unix)
+            .ok_or_else(|| failed("it has no certificate".into()))?;
+        let until_unix = SystemClock.unix_ms() / 1000 + u64::from(self.days_before) * 86_400;
+        if ends > i64::try_from(until_unix).unwrap_or(i64::MAX) {
+            return Ok(());
+        }
+        let at = model::clock::rfc3339(u64::try_from(ends).unwrap_or(0).saturating_mul(1000));
+        Err(OpsError::Refused(format!(
+            "the CA ends on {at}, nothing was changed\n  why:  a certificate that it signs ends no later, so it would be as due as before\n  next: sealion \
+             rotate ca"
+        )))
+    }
+
     /// Nothing is changed before there is a plan that a machine may carry out.
     fn planned(&self) -> Result<(Cluster, Plan), OpsError> {
         // As it is now: whoever has written another path into it means that.
@@ -115,6 +148,7 @@ impl OfInventory {
                 self.inventory.display()
             )));
         }
+        self.outlives(&cluster)?;
         let plan = roll::plan(&cluster, &Settings::default(), cluster.passphrase(None)?, &self.change)?;
         let restarts = plan.steps.iter().filter(|step| step.restarts_server && !step.no_op);
         let restarts: Vec<String> = restarts.map(|step| step.id.to_string()).collect();

@@ -15,12 +15,16 @@ use super::zones::ZoneMap;
 use crate::{Done, Listener, Settings, TargetSpec, accept, authorize, earlier_scan, rows, target_specs};
 use site::OpsError;
 
+/// RFC 8878, 3.1.1.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Jobs and answers that are handed over at once.
 const PUBLISH_AT_ONCE: usize = 2000;
 const GATHER_AT_ONCE: usize = 2000;
 const GATHER_WAIT: Duration = Duration::from_millis(250);
 /// Jobs that neither wait nor have an answer after that were lost, with a broker's disk perhaps: they are published again.
 const LOST_AFTER: Duration = Duration::from_secs(5);
+/// So often a target is asked for again whose answer is none: a broker sends a reply to any subject that a client asked for.
+const ANSWERS_MAX: u32 = 3;
 /// Between two times that it is said who does not answer.
 const COMPLAIN_EVERY: Duration = Duration::from_secs(60);
 
@@ -147,8 +151,8 @@ struct Gather<'t> {
     tasks: Vec<Task>,
     /// Tasks without an answer.
     left: usize,
-    /// Each port of each address has one row, also when several targets name it.
-    seen: HashSet<(String, Option<String>, u16)>,
+    /// Each port of each address has one row a zone, also when several targets name it.
+    seen: HashSet<(Option<Zone>, String, Option<String>, u16)>,
     listener: &'t mut dyn Listener,
 }
 
@@ -158,7 +162,7 @@ impl Gather<'_> {
         let mut places = HashSet::new();
         for row in kept {
             places.insert((row.host.clone(), row.port));
-            self.row(row);
+            self.row(None, row);
         }
         for task in &mut self.tasks {
             if let TargetSpec::Place { host, port: Some(port) } = &task.spec {
@@ -168,8 +172,9 @@ impl Gather<'_> {
         self.left = self.tasks.iter().filter(|task| !task.is_answered).count();
     }
 
-    fn row(&mut self, mut row: TargetRow) {
-        if row.address.is_some() && !self.seen.insert((row.host.clone(), row.address.clone(), row.port)) {
+    fn row(&mut self, zone: Option<&Zone>, mut row: TargetRow) {
+        let place = (zone.cloned(), row.host.clone(), row.address.clone(), row.port);
+        if row.address.is_some() && !self.seen.insert(place) {
             return;
         }
         accept(&mut row, &self.done.settings.accepted, SystemClock.unix_ms());
@@ -243,7 +248,10 @@ impl Gather<'_> {
         let answers = queue.answers(&self.run.id, GATHER_AT_ONCE, wait).map_err(|error| ops_error(&error))?;
         let left = self.left;
         for answer in answers {
-            self.answer(answer);
+            if let Some(number) = self.answer(&answer) {
+                queue.retract(self.run, &answer).map_err(|error| ops_error(&error))?;
+                self.publish(queue, &[number])?;
+            }
         }
         self.listener.progress(self.tasks.len() - self.left, self.tasks.len());
         let done = &self.done;
@@ -251,27 +259,37 @@ impl Gather<'_> {
         Ok(self.left < left)
     }
 
-    fn answer(&mut self, answer: Answer) {
-        let Ok(number) = usize::try_from(answer.number) else { return };
+    /// A number: it is no answer at all, and is to be asked for again.
+    fn answer(&mut self, answer: &Answer) -> Option<usize> {
+        let number = usize::try_from(answer.number).ok()?;
         // A worker of another zone cannot know what this target looks like from there.
-        let Some(task) = self.tasks.get_mut(number).filter(|task| task.zone == answer.zone) else { return };
-        if std::mem::replace(&mut task.is_answered, true) {
-            return;
+        let task = self.tasks.get_mut(number).filter(|task| task.zone == answer.zone)?;
+        if task.is_answered {
+            return None;
         }
+        if let Outcome::Done(body) = &answer.outcome
+            && is_none(body)
+            && task.attempt < ANSWERS_MAX
+        {
+            task.attempt += 1;
+            return Some(number);
+        }
+        task.is_answered = true;
         self.left -= 1;
         let (spec, zone) = (task.spec.clone(), task.zone.clone());
-        let rows = match answer.outcome {
+        let rows = match &answer.outcome {
             Outcome::Dead { deliveries } => Err(format!(
                 "cannot tell: {deliveries} workers of zone {zone} took it, and none of them brought a result"
             )),
-            Outcome::Done(body) => decode_rows(&body)
+            Outcome::Done(body) => decode_rows(body)
                 .and_then(|rows| check(&spec, &rows).map(|()| rows))
                 .map_err(|why| format!("cannot tell: the worker's answer cannot be used: {why}")),
         };
         match rows {
-            Ok(rows) => rows.into_iter().for_each(|row| self.row(row)),
-            Err(why) => self.row(rows::not_asked(&spec.to_string(), &why)),
+            Ok(rows) => rows.into_iter().for_each(|row| self.row(Some(&zone), row)),
+            Err(why) => self.row(Some(&zone), rows::not_asked(&spec.to_string(), &why)),
         }
+        None
     }
 
     fn complaint(&self, silent: Duration) -> String {
@@ -299,7 +317,7 @@ impl Gather<'_> {
                 "cannot tell: no worker of zone {zone} brought a result (the scan was ended, or no worker answered for {} s)",
                 silence_max.as_secs()
             );
-            self.row(rows::not_asked(&word, &why));
+            self.row(Some(&zone), rows::not_asked(&word, &why));
         }
     }
 }
@@ -323,11 +341,25 @@ fn check(spec: &TargetSpec, rows: &[TargetRow]) -> Result<(), String> {
             TargetSpec::Service { .. } => true,
             TargetSpec::Range { .. } => false,
         };
-        if !fits {
+        if !fits || !is_called_so(spec, row) {
             return Err(format!("it is about {}", row.target));
         }
     }
     Ok(())
+}
+
+/// What people read is the row's `target`: as the job was worded, or as its host, address and port are.
+fn is_called_so(spec: &TargetSpec, row: &TargetRow) -> bool {
+    let address = row.address.as_ref().and_then(|address| address.parse::<IpAddr>().ok());
+    row.target == spec.to_string()
+        || row.target == format!("{}:{}", row.host, row.port)
+        || address
+            .is_some_and(|ip| row.target == ::scan::Target::new(&row.host, ip, row.port, true).to_string())
+}
+
+/// Bytes that no worker writes, whatever its version. None at all are a worker's: its rows were too many.
+fn is_none(body: &[u8]) -> bool {
+    !body.is_empty() && !body.starts_with(&ZSTD_MAGIC)
 }
 
 #[cfg(test)]
@@ -355,6 +387,15 @@ mod tests {
             ("db1:3306", vec![row("db1:3307")], false),
             ("192.0.2.1:3306", vec![at("192.0.2.2")], false),
             ("192.0.2.1:3306", vec![at("nowhere")], false),
+            // The name that people read is another's.
+            ("192.0.2.1:3306", vec![TargetRow { target: "pay:3306".into(), ..at("192.0.2.1") }], false),
+            ("192.0.2.1:3306", vec![TargetRow { target: "192.0.2.2:3306".into(), ..at("192.0.2.1") }], false),
+            ("db1", vec![TargetRow { target: "db1:3306 = ok".into(), ..row("db1:3306") }], false),
+            (
+                "srv:_mysql._tcp.example.org",
+                vec![TargetRow { target: "db8:3306".into(), ..row("db9:3306") }],
+                false,
+            ),
             ("db1:3306", vec![TargetRow { target: "\u{1b}[2J".into(), ..row("db1:3306") }], false),
         ] {
             assert_eq!(check(&spec(target), &rows).is_ok(), fits, "{target}: {rows:?}");
@@ -399,12 +440,18 @@ mod tests {
             number,
             outcome,
         };
-        gather.answer(answer("other", 0, done("db1:3306")));
-        gather.answer(answer("default", 9, done("db1:3306")));
+        gather.answer(&answer("other", 0, done("db1:3306")));
+        gather.answer(&answer("default", 9, done("db1:3306")));
         assert_eq!((gather.left, gather.done.rows.len()), (2, 0));
-        gather.answer(answer("default", 0, done("db1:3306")));
-        gather.answer(answer("default", 0, done("db1:3306")));
-        gather.answer(answer("default", 1, Outcome::Done(b"nonsense".to_vec())));
+        gather.answer(&answer("default", 0, done("db1:3306")));
+        gather.answer(&answer("default", 0, done("db1:3306")));
+        // What a broker itself has put there, at a stranger's wish, is asked for again, and not for ever.
+        let reply = answer("default", 1, Outcome::Done(b"{\"stream\":\"S\",\"seq\":1}".to_vec()));
+        for _ in 0..ANSWERS_MAX {
+            assert_eq!(gather.answer(&reply), Some(1));
+        }
+        assert_eq!((gather.left, gather.tasks[1].attempt), (1, ANSWERS_MAX));
+        assert_eq!(gather.answer(&reply), None);
         assert_eq!((gather.left, gather.done.rows.len()), (0, 2));
         assert_eq!(told[0], ("db1:3306".to_owned(), "seen".to_owned()));
         assert!(

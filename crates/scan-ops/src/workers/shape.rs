@@ -68,9 +68,11 @@ impl RunSettings {
         serde_json::to_vec(self).map_err(|error| OpsError::internal("cannot write the settings", error))
     }
 
+    /// `None`: no sealion wrote that. A broker sends a reply to any subject that a client asked for.
+    ///
     /// # Errors
     /// Another version's are not worked with: its rows would be graded in another way.
-    pub fn decode(bytes: &[u8]) -> Result<Self, OpsError> {
+    pub fn decode(bytes: &[u8]) -> Result<Option<Self>, OpsError> {
         let refuse = |why: String| {
             OpsError::usage(
                 "this worker cannot work for the scan that is published",
@@ -78,8 +80,10 @@ impl RunSettings {
                 "run the same version of sealion on both sides",
             )
         };
-        let found: serde_json::Value =
-            serde_json::from_slice(bytes).map_err(|error| refuse(error.to_string()))?;
+        let Ok(found) = serde_json::from_slice::<serde_json::Value>(bytes) else { return Ok(None) };
+        if found.get("sealion_version").is_none() {
+            return Ok(None);
+        }
         let number = |name: &str| found.get(name).and_then(serde_json::Value::as_u64);
         let ours = (u64::from(VERSION), u64::from(rules::grade::VERSION));
         if (number("version"), number("grading_version")) != (Some(ours.0), Some(ours.1)) {
@@ -90,7 +94,7 @@ impl RunSettings {
                 env!("CARGO_PKG_VERSION")
             )));
         }
-        serde_json::from_value(found).map_err(|error| refuse(error.to_string()))
+        serde_json::from_value(found).map(Some).map_err(|error| refuse(error.to_string()))
     }
 
     /// What a worker scans with: how it scans is the publisher's, what it sees is its own.
@@ -162,7 +166,8 @@ mod tests {
         let sent = RunSettings::of(&settings, 1000).encode().expect("plain");
         let own =
             Settings { roots: vec![Roots { name: "system store", pem: vec![] }], ..Settings::default() };
-        let got = RunSettings::decode(&sent).and_then(|got| got.settings(&own)).expect("the same version");
+        let got = RunSettings::decode(&sent).expect("the same version").expect("settings");
+        let got = got.settings(&own).expect("they make sense");
         assert_eq!(got.depth, settings.depth);
         assert_eq!((got.proxy, got.connections_per_address), (settings.proxy, 7));
         assert_eq!(got.roots.iter().map(|roots| roots.name).collect::<Vec<_>>(), [NAMED_CA, "system store"]);
@@ -174,6 +179,10 @@ mod tests {
         let error = RunSettings::decode(other.as_bytes()).expect_err("another version");
         assert_eq!(error.exit_code(), 2);
         assert!(error.to_string().contains("the same version"), "{error}");
+        // What a broker writes by itself.
+        for reply in [&b"{\"stream\":\"SEALION_ANSWERS_1\",\"seq\":1}"[..], b"", b"\x28\xb5"] {
+            assert!(matches!(RunSettings::decode(reply), Ok(None)));
+        }
     }
 
     #[test]

@@ -233,7 +233,7 @@ impl Hand<'_> {
             return Ok(known.clone());
         }
         let found = self.queue.settings(id).map_err(|error: QueueError| ops_error(&error))?;
-        let run = found.map(|bytes| RunSettings::decode(&bytes)).transpose()?.map(Arc::new);
+        let run = found.map(|bytes| RunSettings::decode(&bytes)).transpose()?.flatten().map(Arc::new);
         self.runs.insert(id.clone(), run.clone());
         Ok(run)
     }

@@ -104,6 +104,27 @@ fn an_answer_counts_once_whoever_brings_it() {
     });
 }
 
+/// A broker sends a reply to any subject that a client asked for: what is no answer makes room for one.
+#[test]
+fn an_answer_that_was_retracted_makes_room_for_another() {
+    with_both(|open| {
+        let run = run("retracted");
+        let (mut publisher, mut worker) = (open("publisher"), open("dmz"));
+        publisher.open_run(&run).expect("a new run");
+        publisher.publish(&[job(&run, "dmz", 0), job(&run, "dmz", 1)]).expect("kept");
+        let leases = lease_all(&mut *worker, "dmz", 2);
+        worker.ack(handed_in(leases, "nobody")).expect("handed in");
+        let found = answers(&mut *publisher, &run, 2);
+        publisher.retract(&run, &found[&1]).expect("it goes");
+        publisher.publish(&[Job { attempt: 1, ..job(&run, "dmz", 1) }]).expect("kept");
+        let leases = lease_all(&mut *worker, "dmz", 1);
+        worker.ack(handed_in(leases, "somebody")).expect("handed in");
+        let again = answers(&mut *publisher, &run, 1);
+        assert!(again.keys().eq([&1]) && again[&1] != found[&1], "{again:?}");
+        publisher.close_run(&run).expect("nothing is left");
+    });
+}
+
 #[test]
 fn a_lease_that_is_renewed_does_not_expire_and_one_that_is_given_back_is_free_at_once() {
     with_both(|open| {

@@ -1,5 +1,5 @@
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::*;
 use crate::state::{Certificate, CertificateSight, Failure, Look, Reason, ServerSight, Sights, advance};
@@ -71,6 +71,7 @@ fn due_is_what_ends_soon_as_served_and_in_its_file() {
 
 struct Fake {
     may_begin: bool,
+    is_open: AtomicBool,
     runs: AtomicUsize,
     outcomes: Mutex<Vec<RotationOutcome>>,
 }
@@ -80,6 +81,10 @@ impl Rotator for Fake {
         self.may_begin
     }
 
+    fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed)
+    }
+
     fn rotate(&self) -> RotationOutcome {
         self.runs.fetch_add(1, Ordering::Relaxed);
         self.outcomes.lock().expect("nobody panicked").remove(0)
@@ -87,16 +92,31 @@ impl Rotator for Fake {
 }
 
 fn fake(may_begin: bool, outcomes: &[RotationOutcome]) -> Arc<Fake> {
-    Arc::new(Fake { may_begin, runs: AtomicUsize::new(0), outcomes: Mutex::new(outcomes.to_vec()) })
+    Arc::new(Fake {
+        may_begin,
+        is_open: AtomicBool::new(false),
+        runs: AtomicUsize::new(0),
+        outcomes: Mutex::new(outcomes.to_vec()),
+    })
 }
 
-fn rotation_of(rotator: Arc<Fake>, now: Instant) -> Rotation {
-    Rotation::new(Wish { rule: rule(&["server"]), rotator }, now)
+fn rotation_of(rotator: &Arc<Fake>, kept: RotationKept) -> Rotation {
+    Rotation::new(Wish { rule: rule(&["server"]), rotator: Arc::<Fake>::clone(rotator) }, kept)
 }
 
-fn end(rotation: &mut Rotation, now: Instant) -> Rotated {
+/// Begins one if it is to begin.
+fn offer(rotation: &mut Rotation, state: &State, now_ms: u64) -> bool {
+    let begins = rotation.is_to_begin(state, now_ms);
+    if begins {
+        assert!(rotation.kept().is_open, "known before it begins");
+        rotation.begin(state, now_ms);
+    }
+    begins
+}
+
+fn end(rotation: &mut Rotation, now_ms: u64) -> Rotated {
     loop {
-        if let Some(rotated) = rotation.ended(NOW_MS, now) {
+        if let Some(rotated) = rotation.ended(now_ms) {
             return rotated;
         }
         std::thread::yield_now();
@@ -109,62 +129,113 @@ fn ends_soon() -> Vec<CertificateSight> {
 
 #[test]
 fn one_begins_behind_a_whole_look_and_at_its_time() {
-    let now = Instant::now();
     let none = fake(true, &[]);
-    let mut rotation = rotation_of(none.clone(), now);
-    assert!(!rotation.offer(&State::default(), NOW_MS, now), "before the first look");
-    assert!(!rotation.offer(&state(false, ends_soon()), NOW_MS, now), "a server is silent");
+    let mut rotation = rotation_of(&none, RotationKept::default());
+    assert!(!offer(&mut rotation, &State::default(), NOW_MS), "before the first look");
+    assert!(!offer(&mut rotation, &state(false, ends_soon()), NOW_MS), "a server is silent");
     let later = vec![sight("server", "wire", Ok(90)), sight("server", "file", Ok(90))];
-    assert!(!rotation.offer(&state(true, later), NOW_MS, now), "none is due");
+    assert!(!offer(&mut rotation, &state(true, later), NOW_MS), "none is due");
     assert_eq!((none.runs.load(Ordering::Relaxed), rotation.counts().due), (0, 0));
     let closed = fake(false, &[]);
-    let mut rotation = rotation_of(closed.clone(), now);
-    assert!(!rotation.offer(&state(true, ends_soon()), NOW_MS, now), "its window is closed");
+    let mut rotation = rotation_of(&closed, RotationKept::default());
+    assert!(!offer(&mut rotation, &state(true, ends_soon()), NOW_MS), "its window is closed");
     assert_eq!((closed.runs.load(Ordering::Relaxed), rotation.counts().due), (0, 1));
+    assert!(!rotation.kept().is_open);
 }
 
 #[test]
-fn what_was_refused_is_tried_an_hour_later_and_what_stopped_never() {
+fn what_was_refused_is_tried_an_hour_later_and_what_stopped_when_it_is_closed() {
     let due = state(true, ends_soon());
-    let mut now = Instant::now();
+    let mut now = NOW_MS;
     let refused = RotationOutcome::Refused("a server is silent".into());
-    let all = [refused.clone(), refused, RotationOutcome::Stopped("half-way".into())];
+    let all = [
+        refused.clone(),
+        refused,
+        RotationOutcome::Stopped("half-way".into()),
+        RotationOutcome::Done(String::new()),
+    ];
     let rotator = fake(true, &all);
-    let mut rotation = rotation_of(rotator.clone(), now);
-    assert!(rotation.offer(&due, NOW_MS, now));
-    assert!(!rotation.offer(&due, NOW_MS, now), "one is under way");
+    let mut rotation = rotation_of(&rotator, RotationKept::default());
+    assert!(offer(&mut rotation, &due, now));
+    assert!(!offer(&mut rotation, &due, now), "one is under way");
     let rotated = end(&mut rotation, now);
     assert!(!rotated.is_known, "{rotated:?}");
     assert_eq!(rotated.change().key, ("rotation", "clients".to_owned()));
-    assert!(!rotation.offer(&due, NOW_MS, now + Duration::from_secs(3599)));
-    now += Duration::from_secs(3600);
-    assert!(rotation.offer(&due, NOW_MS, now));
+    assert!(!offer(&mut rotation, &due, now + AFTER_REFUSAL_MS - 1));
+    now += AFTER_REFUSAL_MS;
+    assert!(offer(&mut rotation, &due, now));
     assert!(end(&mut rotation, now).is_known, "the same again");
-    now += Duration::from_secs(3600);
-    assert!(rotation.offer(&due, NOW_MS, now));
+    now += AFTER_REFUSAL_MS;
+    assert!(offer(&mut rotation, &due, now));
+    rotator.is_open.store(true, Ordering::Relaxed);
     assert_eq!(end(&mut rotation, now).outcome.as_str(), "stopped");
-    assert!(!rotation.offer(&due, NOW_MS, now + Duration::from_secs(1_000_000)));
+    now += 1_000 * AFTER_ROTATION_MS;
+    assert!(!offer(&mut rotation, &due, now));
     let counts = rotation.counts();
     assert_eq!((counts.refused, counts.stopped, counts.done, counts.last_done_unix_ms), (2, 1, 0, None));
-    assert_eq!(rotator.runs.load(Ordering::Relaxed), 3);
+    assert!(counts.is_open);
+    // Another process knows it too.
+    let mut rotation = rotation_of(&rotator, rotation.kept().clone());
+    assert!(!offer(&mut rotation, &due, now) && rotation.counts().is_open);
+    rotator.is_open.store(false, Ordering::Relaxed);
+    assert!(offer(&mut rotation, &due, now), "a person has closed it");
+    assert_eq!(end(&mut rotation, now).outcome.as_str(), "done");
+    assert_eq!((rotator.runs.load(Ordering::Relaxed), rotation.counts().is_open), (4, false));
 }
 
 #[test]
 fn a_certificate_that_still_ends_soon_is_not_replaced_with_each_look() {
-    let (due, now) = (state(true, ends_soon()), Instant::now());
+    let due = state(true, ends_soon());
     let rotator = fake(true, &[RotationOutcome::Done(String::new())]);
-    let mut rotation = rotation_of(rotator, now);
-    assert!(rotation.offer(&due, NOW_MS, now));
-    end(&mut rotation, now);
-    assert!(!rotation.offer(&due, NOW_MS, now + Duration::from_secs(86_399)));
-    assert_eq!(rotation.counts().last_done_unix_ms, Some(NOW_MS));
-    let text = crate::metrics::text("c", &due, None, Some(rotation.counts()));
+    let mut rotation = rotation_of(&rotator, RotationKept::default());
+    assert!(offer(&mut rotation, &due, NOW_MS));
+    end(&mut rotation, NOW_MS);
+    assert!(!offer(&mut rotation, &due, NOW_MS + AFTER_ROTATION_MS - 1));
+    let kept = rotation.kept().clone();
+    assert!(!offer(&mut rotation_of(&rotator, kept.clone()), &due, NOW_MS + 1), "nor by another process");
+    // A clock that was years ahead holds nothing back.
+    assert!(rotation_of(&rotator, kept).is_to_begin(&due, NOW_MS - 1));
+    let text = crate::metrics::text("c", &due, None, Some(&rotation.counts()));
     for line in [
         "sealion_rotation_due_certificates{cluster=\"c\",what=\"clients\"} 1",
+        "sealion_rotation_open{cluster=\"c\",what=\"clients\"} 0",
         "sealion_rotation_runs_total{cluster=\"c\",what=\"clients\",outcome=\"done\"} 1",
         "sealion_rotation_runs_total{cluster=\"c\",what=\"clients\",outcome=\"stopped\"} 0",
         "sealion_key_rotated_timestamp_seconds{cluster=\"c\",kind=\"clients\"} 1795000000",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+}
+
+#[test]
+fn one_certificate_for_several_uses_is_replaced_where_all_of_them_are_named() {
+    let same = |usage: &str, seen: &str| {
+        let mut one = sight(usage, seen, Ok(6));
+        one.facts.as_mut().expect("read").fingerprint = "one".into();
+        one
+    };
+    let all = vec![
+        same("server", "wire"),
+        same("server", "file"),
+        same("galera", "file"),
+        sight("sst", "file", Ok(300)),
+    ];
+    let due = state(true, all);
+    let rotator = fake(true, &[]);
+    let mut rotation = rotation_of(&rotator, RotationKept::default());
+    assert!(offer(&mut rotation, &due, NOW_MS));
+    let rotated = end(&mut rotation, NOW_MS);
+    let why = rotated.outcome.why();
+    assert!(matches!(rotated.outcome, RotationOutcome::Refused(_)), "{rotated:?}");
+    assert!(
+        why.contains("in common with galera, nothing") && why.contains("[\"clients\", \"galera\"]"),
+        "{why}"
+    );
+    assert_eq!(rotator.runs.load(Ordering::Relaxed), 0);
+    assert_eq!(rule(&["server", "galera"]).shared(&due, NOW_MS), None);
+    // What the next process would not know of does not begin.
+    let mut rotation = rotation_of(&rotator, RotationKept::default());
+    assert!(rotation.is_to_begin(&due, NOW_MS));
+    rotation.cannot_begin("a full disk");
+    assert!(end(&mut rotation, NOW_MS).outcome.why().contains("a full disk"));
 }
