@@ -155,7 +155,8 @@ pub fn watch(
 /// # Errors
 /// Another one holds it.
 fn alone(store: &Path, cluster: &str) -> Result<Option<Flock<File>>, OpsError> {
-    let mut path = store.as_os_str().to_owned();
+    // Another name of the same file is the same store.
+    let mut path = store.canonicalize().unwrap_or_else(|_| store.to_owned()).into_os_string();
     path.push(format!(".{cluster}.watch"));
     let path = PathBuf::from(path);
     if let Some(dir) = path.parent() {

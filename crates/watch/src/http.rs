@@ -1,12 +1,47 @@
-//! `/metrics`, for Prometheus: one text, made by the last look.
+//! `/metrics`, for Prometheus: one text, made by the last look. Whoever serves HTTP answers by [`answer`], which sets limits.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use axum::Router;
 use axum::http::header;
 use axum::routing::get;
+use axum::serve::Listener;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::sync::Semaphore;
+
+/// What strangers may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub connections: usize,
+    /// From a connection, or the end of an answer, to the end of the next request's head.
+    pub head: Duration,
+}
+
+pub const HEAD_MAX: Duration = Duration::from_secs(10);
+/// Prometheus has one, and a person who looks another.
+const METRICS: Limits = Limits { connections: 32, head: HEAD_MAX };
+
+/// Answers until the runtime ends. Anybody on this machine may connect before he has to say who he is: who asks for nothing goes, and there
+/// are never more than so many, so that files can still be opened.
+pub async fn answer<L: Listener>(mut listener: L, app: Router, limits: Limits) {
+    let places = Arc::new(Semaphore::new(limits.connections));
+    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+        let (stream, _) = listener.accept().await;
+        let service = TowerToHyperService::new(app.clone());
+        tokio::spawn(async move {
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(limits.head);
+            // A connection that broke is the other side's to make again.
+            let _ = http.serve_connection(TokioIo::new(stream), service).await;
+            drop(place);
+        });
+    }
+}
 
 /// What is served now.
 #[derive(Debug, Clone, Default)]
@@ -41,8 +76,49 @@ pub fn serve(listen: SocketAddr, served: Served) -> io::Result<SocketAddr> {
         runtime.block_on(async {
             let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
             // It ends with the process.
-            let _ = axum::serve(listener, router).await;
+            answer(listener, router, METRICS).await;
         });
     })?;
     Ok(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    use super::*;
+
+    /// An outsider held a thousand connections without a word, and nothing was served, nor any file opened, as long as he liked.
+    #[test]
+    fn who_says_nothing_goes_and_others_are_answered() {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("threads");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.set_nonblocking(true).expect("a socket");
+        let address = listener.local_addr().expect("bound");
+        let limits = Limits { connections: 3, head: Duration::from_millis(100) };
+        let app = Router::new().route("/", get(|| async { "here" }));
+        runtime.spawn(async move {
+            let listener = tokio::net::TcpListener::from_std(listener).expect("a socket");
+            answer(listener, app, limits).await;
+        });
+        let silent: Vec<TcpStream> = (0..9)
+            .map(|at| {
+                let mut stream = TcpStream::connect(address).expect("it listens");
+                let start: &[u8] = if at % 2 == 0 { b"" } else { b"GET / HTTP/1.1\r\nHost: " };
+                stream.write_all(start).expect("taken");
+                stream
+            })
+            .collect();
+        let mut asks = TcpStream::connect(address).expect("it listens");
+        asks.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("taken");
+        let mut said = String::new();
+        asks.read_to_string(&mut said).expect("answered");
+        assert!(said.contains("200 OK") && said.ends_with("here"), "{said}");
+        drop(silent);
+    }
 }

@@ -57,8 +57,7 @@ pub fn note_rotation(store: &mut Store, cluster: &str, rotation: &RotationKept) 
     })
 }
 
-/// Puts a look into the store. What is there counts, since another watch may have written it; `known` counts where there is nothing,
-/// as when somebody has removed the file.
+/// Puts a look into the store. What is there counts, unless `known` is newer: it could not be written, or somebody has removed the file.
 pub fn record(
     store: &mut Store,
     cluster: &str,
@@ -68,7 +67,63 @@ pub fn record(
 ) -> Result<(State, Vec<Change>), StoreError> {
     store.update_watch(cluster, now_unix_ms.saturating_sub(HISTORY_MS), |kept| {
         let kept = kept.map(|record| state_of(&record));
-        let (state, changes) = advance(kept.as_ref().unwrap_or(known), look, now_unix_ms);
+        // Changes between the two were told already, and are not told as if they had not been.
+        let before = kept.as_ref().filter(|kept| kept.meta.last_look_unix_ms >= known.meta.last_look_unix_ms);
+        let (state, changes) = advance(before.unwrap_or(known), look, now_unix_ms);
         (record_of(&state), (state, changes))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::{Failure, Reason, ServerSight, Sights};
+
+    fn look(answers: bool) -> Look {
+        let answer = if answers {
+            Ok(("10.11".to_owned(), "up".to_owned()))
+        } else {
+            Err(Failure { reason: Reason::NoAnswer, why: "no answer".into() })
+        };
+        let servers = vec![ServerSight { name: "n1".into(), address: "a".into(), answer }];
+        let outcome = Ok(Sights { servers, ..Sights::default() });
+        Look { servers: vec!["n1".into()], took_ms: 1, interval_s: 60, outcome }
+    }
+
+    fn words(changes: &[Change]) -> Vec<(&str, &str)> {
+        let of_server = changes.iter().filter(|change| change.key.0 == "server");
+        of_server
+            .map(|change| (change.from.as_deref().unwrap_or("-"), change.to.as_deref().unwrap_or("-")))
+            .collect()
+    }
+
+    /// Seen by an outsider: the last word on a server that was back was "silent", for ever.
+    #[test]
+    fn what_was_told_while_the_store_was_away_is_not_told_as_if_it_had_not_been() {
+        let place = tempfile::tempdir().expect("a directory");
+        let mut store = Store::open(place.path().join("w.sqlite")).expect("a store");
+        let (up, told) = record(&mut store, "c", &State::default(), &look(true), 1_000).expect("kept");
+        assert_eq!(words(&told), [("-", "up")]);
+        // Nothing is written, and told all the same.
+        let (silent, told) = advance(&up, &look(false), 2_000);
+        assert_eq!(words(&told), [("up", "silent")]);
+        let (_, told) = record(&mut store, "c", &silent, &look(true), 3_000).expect("kept");
+        assert_eq!(words(&told), [("silent", "up")]);
+        // What a process before this one has kept counts.
+        let (_, told) = record(&mut store, "c", &State::default(), &look(false), 4_000).expect("kept");
+        assert_eq!(words(&told), [("up", "silent")]);
+    }
+
+    #[test]
+    fn what_is_known_of_rotations_outlives_looks() {
+        let place = tempfile::tempdir().expect("a directory");
+        let mut store = Store::open(place.path().join("w.sqlite")).expect("a store");
+        let (state, _) = record(&mut store, "c", &State::default(), &look(true), 1_000).expect("kept");
+        let rotation = RotationKept { is_open: true, last_done_unix_ms: Some(7), next_unix_ms: None };
+        note_rotation(&mut store, "c", &rotation).expect("kept");
+        let (state, _) = record(&mut store, "c", &state, &look(true), 2_000).expect("kept");
+        assert_eq!(state.meta.rotation.as_ref(), Some(&rotation));
+        let read = read(&store, "c").expect("it reads").expect("it is there");
+        assert_eq!((read.meta.rotation, read.entries.len()), (Some(rotation), state.entries.len()));
+    }
 }

@@ -29,11 +29,9 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use secrecy::SecretString;
 use tokio::sync::Semaphore;
+use watch::http::{HEAD_MAX, Limits};
 
 pub use auth::Token;
 pub use doors::TlsFiles;
@@ -48,9 +46,7 @@ const STOP_POLL: Duration = Duration::from_millis(100);
 /// Each reads the store once; more than that wait.
 const READERS_MAX: usize = 4;
 /// A browser has up to six, and each page that is open one that waits for news.
-const CONNECTIONS_MAX: usize = 256;
-/// From the first byte of a request to the end of its head, or without one.
-const HEAD_MAX: Duration = Duration::from_secs(10);
+const LIMITS: Limits = Limits { connections: 256, head: HEAD_MAX };
 
 /// Beside the store.
 const JOURNALS: &str = "journals";
@@ -207,23 +203,8 @@ pub fn tls_config(files: &TlsFiles) -> Result<Arc<rustls::ServerConfig>, String>
     doors::tls(files)
 }
 
-/// Anybody on this machine may connect, before he has to say who he is: who asks for nothing goes, and there are never more than
-/// [`CONNECTIONS_MAX`].
-async fn answer<L: axum::serve::Listener>(mut listener: L, app: Router, stop: &AtomicBool) -> io::Result<()> {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    let task = tokio::spawn(async move {
-        while let Ok(place) = Arc::clone(&places).acquire_owned().await {
-            let (stream, _) = listener.accept().await;
-            let service = TowerToHyperService::new(app.clone());
-            tokio::spawn(async move {
-                let mut http = http1::Builder::new();
-                http.timer(TokioTimer::new()).header_read_timeout(HEAD_MAX);
-                // A connection that broke is the browser's to make again.
-                let _ = http.serve_connection(TokioIo::new(stream), service).await;
-                drop(place);
-            });
-        }
-    });
+async fn answer<L: axum::serve::Listener>(listener: L, app: Router, stop: &AtomicBool) -> io::Result<()> {
+    let task = tokio::spawn(watch::http::answer(listener, app, LIMITS));
     while !stop.load(Ordering::Relaxed) && !task.is_finished() {
         tokio::time::sleep(STOP_POLL).await;
     }

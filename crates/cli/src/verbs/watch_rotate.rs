@@ -138,13 +138,10 @@ impl OfInventory {
     fn planned(&self) -> Result<(Cluster, Plan), OpsError> {
         // As it is now: whoever has written another path into it means that.
         let cluster = Cluster::read(&self.inventory)?;
-        let still = cluster.watch.rotate.as_ref().map(rule);
-        if cluster.name != self.cluster.name
-            || !matches!(&still, Some(Ok((_, nouns, _))) if *nouns == self.change.nouns)
-        {
+        if cluster.name != self.cluster.name || cluster.watch.rotate != self.cluster.watch.rotate {
             return Err(OpsError::Refused(format!(
                 "[watch.rotate] in {} is not as it was when sealion watch was started, nothing was changed\n  why:  it names other certificates, \
-                 another cluster, or nothing\n  next: start sealion watch again",
+                 days or times, another cluster, or nothing\n  next: start sealion watch again",
                 self.inventory.display()
             )));
         }
