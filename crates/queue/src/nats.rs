@@ -432,8 +432,8 @@ impl Link {
                     }
                     break;
                 }
-                // The end of an earlier pull.
-                Ok(Some(message)) if message.status.is_some_and(|status| status != StatusCode::OK) => {}
+                // The end of an earlier pull. One that is in the stream itself, at somebody's wish, is to be dealt with.
+                Ok(Some(message)) if is_status(&message) && !is_of_stream(&message) => {}
                 Ok(Some(message)) => found.push(message),
                 Ok(None) => return Err(unreachable_at(&self.place.url, "the connection was closed")),
                 Err(_) => break,
@@ -605,9 +605,20 @@ fn answer_of(message: &Message) -> Option<Answer> {
     let dead = message.headers.as_ref().and_then(|headers| headers.get(DEAD));
     let outcome = match dead {
         Some(deliveries) => Outcome::Dead { deliveries: deliveries.as_str().parse().ok()? },
+        None if is_status(message) => Outcome::Done(b"a status of the broker".to_vec()),
         None => Outcome::Done(message.payload.to_vec()),
     };
     Some(Answer { zone, number, outcome })
+}
+
+/// What a broker says of a request, in the head of a message.
+fn is_status(message: &Message) -> bool {
+    message.status.is_some_and(|status| status != StatusCode::OK)
+}
+
+/// It wants to be acknowledged.
+fn is_of_stream(message: &Message) -> bool {
+    message.reply.as_ref().is_some_and(|reply| reply.starts_with("$JS.ACK."))
 }
 
 /// A job as it was delivered. `None`: it is none of ours.

@@ -1,7 +1,7 @@
 //! The queue of one machine: a file that any number of processes open. Whoever is killed leaves its leases, which expire.
 
 use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -48,14 +48,22 @@ impl SqliteQueue {
     pub fn open(path: &Path) -> Result<Self, QueueError> {
         let failed = |why: &dyn ToString| QueueError::of_file(path, why.to_string());
         // SQLite would make it with the umask's mode.
-        OpenOptions::new()
+        let about = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
             .mode(FILE_MODE)
             .open(path)
+            .and_then(|file| file.metadata())
             .map_err(|error| failed(&error))?;
+        let mode = about.mode() & 0o777;
+        if mode & 0o077 != 0 || about.uid() != own_uid().map_err(|error| failed(&error))? {
+            return Err(failed(&format!(
+                "others may read or write it (mode {mode:o}, user {}): it would tell them the targets, and take results from them",
+                about.uid()
+            )));
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         // Absolute, for `:memory:` is not a file for SQLite.
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -190,6 +198,10 @@ fn whole_ms(time: Duration) -> i64 {
 
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn own_uid() -> std::io::Result<u32> {
+    std::fs::metadata("/proc/self").map(|own| own.uid())
 }
 
 impl Queue for SqliteQueue {
@@ -428,6 +440,14 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("other.db");
         Connection::open(&path).and_then(|other| other.execute_batch("CREATE TABLE t (a)")).expect("made");
+        let mode = |mode| {
+            let permissions = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(&path, permissions).expect("ours");
+        };
+        mode(0o640);
+        let error = SqliteQueue::open(&path).expect_err("others may read it").to_string();
+        assert!(error.contains("mode 640"), "{error}");
+        mode(0o600);
         let before = std::fs::read(&path).expect("it is there");
         let error = SqliteQueue::open(&path).expect_err("it is not ours").to_string();
         assert!(error.contains("another program"), "{error}");

@@ -411,7 +411,8 @@ impl Watch<'_> {
 fn write_aside(path: &Path, text: &str) -> std::io::Result<()> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(format!(".{}", std::process::id()));
-    let written = File::create(&aside).and_then(|mut file| {
+    let created = File::options().write(true).create(true).truncate(true).mode(0o644).open(&aside);
+    let written = created.and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         file.sync_all()
     });

@@ -139,7 +139,7 @@ pub struct RotationCounts {
     pub done: u64,
     pub refused: u64,
     pub stopped: u64,
-    /// Certificates that end within the days, in the last look at which every server answered.
+    /// Certificates that end within the days, of servers that answered in the last look.
     pub due: u64,
     /// One stopped half-way, or its process ended.
     pub is_open: bool,
@@ -229,10 +229,11 @@ impl Rotation {
     pub fn is_to_begin(&mut self, state: &State, now_unix_ms: u64) -> bool {
         let is_whole = state.meta.last_look_unix_ms.is_some()
             && state.meta.last_success_unix_ms == state.meta.last_look_unix_ms;
+        // Also where a server is silent and nothing may begin: that is overdue some time.
+        self.counts.due = self.rule.due(state, now_unix_ms).len() as u64;
         if !is_whole || self.running.is_some() {
             return false;
         }
-        self.counts.due = self.rule.due(state, now_unix_ms).len() as u64;
         if self.kept.is_open {
             // A person has closed it, or it had not begun when its process ended.
             self.kept.is_open = self.rotator.is_open();

@@ -376,6 +376,10 @@ impl Body {
             Self::Setting { configured, effective, .. } => format!("{effective} (configured: {configured})"),
             Self::Finding { state, .. } => state.as_str().into(),
             Self::Drift { state, .. } => state.as_str().into(),
+            // Where some were plain before, that one more is plain is a change too, and each time.
+            Self::AtRest { fell_back_unix_ms: Some(at), .. } if self.rest_state() == RestState::Mixed => {
+                format!("mixed, fell back at {}", model::clock::rfc3339(*at))
+            }
             Self::AtRest { .. } => self.rest_state().as_str().into(),
         }
     }

@@ -1,6 +1,7 @@
 //! A real nats-server with JetStream, TLS and users who have the rights that `sealion scan worker --print-permissions` prints.
 
 use std::fmt::Write as _;
+use std::io::{Read, Write as _};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use nkeys::KeyPair;
+use openssl::ssl::{SslConnector, SslMethod};
 use queue::{Zone, rights};
 use secrecy::ExposeSecret as _;
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
@@ -143,6 +145,51 @@ impl Broker {
             listener: std::sync::Arc::new(|_: &str| {}),
         }
     }
+}
+
+impl Broker {
+    /// Publishes as that user, with a subject for the reply that is none of his inbox: nats-server asks no permission for it. Its protocol by
+    /// hand, since no client library lets one do that.
+    #[track_caller]
+    pub fn publish_raw(&self, user: &str, subject: &str, reply: &str, body: &str) {
+        let seed = std::fs::read_to_string(self.login(user)).expect("its key");
+        let key = KeyPair::from_seed(seed.trim()).expect("a seed");
+        let plain = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).expect("it listens");
+        let info = line_of(&mut &plain);
+        let info: serde_json::Value =
+            serde_json::from_str(info.trim_start_matches("INFO ").trim()).expect("it says who it is");
+        let nonce = info["nonce"].as_str().expect("something to sign");
+        let sign = openssl::base64::encode_block(&key.sign(nonce.as_bytes()).expect("a signature"));
+        let sign = sign.trim_end_matches('=').replace('+', "-").replace('/', "_");
+        let mut tls = SslConnector::builder(SslMethod::tls()).expect("TLS");
+        tls.set_ca_file(self.ca()).expect("its CA");
+        let mut stream = tls.build().connect("127.0.0.1", plain).expect("a handshake");
+        let hello = serde_json::json!({
+            "nkey": key.public_key(), "sig": sign, "verbose": false, "pedantic": false, "tls_required": true, "protocol": 1, "lang": "t",
+            "version": "0", "headers": true,
+        });
+        let length = body.len();
+        write!(stream, "CONNECT {hello}\r\nPUB {subject} {reply} {length}\r\n{body}\r\nPING\r\n")
+            .expect("sent");
+        loop {
+            let said = line_of(&mut stream);
+            assert!(!said.starts_with("-ERR") && !said.is_empty(), "{said}");
+            if said.starts_with("PONG") {
+                return;
+            }
+        }
+    }
+}
+
+fn line_of(stream: &mut impl Read) -> String {
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while stream.read(&mut byte).expect("it answers") == 1 {
+        line.push(byte[0]);
+        if byte[0] == b'\n' {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&line).into_owned()
 }
 
 /// Sends a signal to a process that the test has started.

@@ -222,6 +222,41 @@ fn a_worker_of_the_broker_has_the_rights_of_its_zone_and_no_others() {
     assert_eq!(answers(publisher.as_mut(), &run, 1).keys().copied().collect::<Vec<_>>(), [0]);
 }
 
+/// By an outsider with one worker's key: the broker sent its reply to the settings of the scan, and every worker ended.
+#[test]
+fn a_reply_that_a_worker_sends_elsewhere_is_no_answer_and_changes_no_settings() {
+    let dir = short_dir();
+    let broker = Broker::start(dir.path(), &[("dmz", "dmz"), ("core", "core")]);
+    let (mut publisher, mut worker) = (connect(&broker, "publisher"), connect(&broker, "core"));
+    let run = run("replies");
+    publisher.open_run(&run).expect("a new run");
+    publisher.publish(&[job(&run, "core", 0), job(&run, "core", 2), job(&run, "dmz", 1)]).expect("kept");
+    let id = &run.id;
+    broker.publish_raw("dmz", &format!("sealion.answer.dmz.{id}.1"), &format!("sealion.run.{id}"), "mine");
+    let settings = format!("$JS.API.DIRECT.GET.SEALION_RUNS.sealion.run.{id}");
+    broker.publish_raw("dmz", &settings, &format!("sealion.answer.core.{id}.0"), "");
+    // A refusal, as an answer and in another zone's queue.
+    let next = "$JS.API.CONSUMER.MSG.NEXT.SEALION_JOBS.dmz";
+    for reply in [format!("sealion.answer.core.{id}.2"), format!("sealion.job.core.{id}")] {
+        broker.publish_raw("dmz", next, &reply, "{");
+    }
+    assert_eq!(worker.settings(id).expect("it answers").as_ref(), Some(&run.settings));
+    let found = answers(&mut *publisher, &run, 3);
+    assert_eq!(found[&0].outcome, Outcome::Done(run.settings.clone()), "what the broker has sent");
+    for number in [0, 2] {
+        publisher.retract(&run, &found[&number]).expect("it goes");
+        publisher.publish(&[Job { attempt: 1, ..job(&run, "core", number) }]).expect("kept");
+    }
+    let leases = lease_all(&mut *worker, "core", 4);
+    worker.ack(handed_in(leases, "core")).expect("handed in");
+    let again = answers(&mut *publisher, &run, 2);
+    assert!(again.values().all(|one| one.outcome == Outcome::Done(b"core".to_vec())), "{again:?}");
+    // The job of the other zone is left.
+    let dropped = wait_for(AT_MOST, || (publisher.left(&run).expect("it answers") <= 1).then_some(()));
+    assert!(dropped.is_some(), "what is no job waits for ever");
+    publisher.close_run(&run).expect("nothing is left");
+}
+
 #[test]
 fn a_broker_is_not_trusted_without_its_ca_and_trusts_nobody_without_a_key() {
     let dir = short_dir();
