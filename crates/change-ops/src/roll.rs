@@ -241,6 +241,18 @@ fn nothing_open(access: &dyn ClusterAccess) -> Result<(), OpsError> {
     }
 }
 
+/// Whether a change is open, as this machine's journals and the nodes' copies of them tell: somebody may have closed it elsewhere.
+///
+/// # Errors
+/// Nobody can tell.
+pub fn is_open(access: &dyn ClusterAccess) -> Result<bool, OpsError> {
+    match nothing_open(access) {
+        Ok(()) => Ok(false),
+        Err(OpsError::Refused(_)) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
 /// Runs a plan from its beginning.
 pub fn apply(
     access: &dyn ClusterAccess,

@@ -561,6 +561,18 @@ fn jobs_config() -> stream::Config {
     }
 }
 
+/// A stream of an earlier version, or one that an administrator made, is his but for that.
+async fn keep_what_is_there(context: &Context) -> Result<(), String> {
+    let stream = context.get_or_create_stream(runs_config()).await.map_err(|error| error.to_string())?;
+    let found = &stream.cached_info().config;
+    if found.discard == DiscardPolicy::New && found.discard_new_per_subject {
+        return Ok(());
+    }
+    let config =
+        stream::Config { discard: DiscardPolicy::New, discard_new_per_subject: true, ..found.clone() };
+    context.update_stream(config).await.map(drop).map_err(|error| error.to_string())
+}
+
 fn runs_config() -> stream::Config {
     stream::Config {
         name: RUNS.into(),
@@ -646,8 +658,7 @@ impl Queue for NatsQueue {
             let context = &link.context;
             link.insist(|| async move { context.get_or_create_stream(jobs_config()).await.map(drop) })
                 .await?;
-            link.insist(|| async move { context.create_or_update_stream(runs_config()).await.map(drop) })
-                .await?;
+            link.insist(|| async move { keep_what_is_there(context).await }).await?;
             link.insist(
                 || async move { context.get_or_create_stream(answers_config(&run.id)).await.map(drop) },
             )

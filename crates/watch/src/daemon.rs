@@ -54,6 +54,8 @@ pub enum Event<'e> {
     Hooked(&'e Ran),
     /// Certificates end soon, and are being replaced.
     Rotating(&'e str),
+    /// One of an earlier process, or that stopped, is open, and none begins.
+    RotationOpen(&'e str),
     /// With the reason why the store does not know of it.
     Rotated(&'e Rotated, Option<&'e str>),
 }
@@ -88,6 +90,7 @@ struct Watch<'w> {
     stop: &'w AtomicBool,
     hook: Option<Hook>,
     rotation: Option<Rotation>,
+    has_told_open: bool,
 }
 
 /// Watches until `stop`, and `tell` hears of it.
@@ -111,7 +114,18 @@ pub fn watch(
     let kept = state.meta.rotation.clone().unwrap_or_default();
     let rotation = options.rotation.clone().map(|wish| Rotation::new(wish, kept));
     let cluster = Arc::new(cluster);
-    let mut watch = Watch { cluster, options, state, late: None, served, notifier, stop, hook, rotation };
+    let mut watch = Watch {
+        cluster,
+        options,
+        state,
+        late: None,
+        served,
+        notifier,
+        stop,
+        hook,
+        rotation,
+        has_told_open: false,
+    };
     watch.publish()?;
     if let Some(listen) = options.listen {
         let address = http::serve(listen, watch.served.clone()).map_err(|error| {
@@ -319,7 +333,19 @@ impl Watch<'_> {
     fn rotate(&mut self, tell: &mut dyn FnMut(Event<'_>)) {
         let Some(mut rotation) = self.rotation.take() else { return };
         let now = SystemClock.unix_ms();
-        if rotation.is_to_begin(&self.state, now) {
+        if let Some(kept) = &self.state.meta.rotation {
+            rotation.adopt(kept);
+        }
+        let begins = !self.stop.load(Ordering::Relaxed) && rotation.is_to_begin(&self.state, now);
+        if !begins && self.state.meta.rotation.as_ref().is_some_and(|kept| kept != rotation.kept()) {
+            // Closed by a person. What cannot be written now is written by the next look.
+            let _ = self.keep_rotation(&rotation);
+        }
+        if rotation.counts().is_open && !self.has_told_open {
+            self.has_told_open = true;
+            tell(Event::RotationOpen(&rotation.counts().what));
+        }
+        if begins {
             match self.keep_rotation(&rotation) {
                 Ok(()) => {
                     let what = rotation.counts().what;
@@ -364,6 +390,9 @@ impl Watch<'_> {
             if self.stop.load(Ordering::Relaxed)
                 && Instant::now() > *deadline.get_or_insert_with(|| Instant::now() + ROTATION_LAST)
             {
+                if let Some(rotation) = &mut self.rotation {
+                    tell(Event::Rotated(&rotation.left_behind(), None));
+                }
                 return;
             }
             self.notifier.alive(Instant::now());

@@ -20,11 +20,13 @@ pub struct Limits {
     pub connections: usize,
     /// From a connection, or the end of an answer, to the end of the next request's head.
     pub head: Duration,
+    /// Of a connection, which then has one request; `None`: as many as it likes, and pages that renew themselves.
+    pub whole: Option<Duration>,
 }
 
 pub const HEAD_MAX: Duration = Duration::from_secs(10);
 /// Prometheus has one, and a person who looks another.
-const METRICS: Limits = Limits { connections: 32, head: HEAD_MAX };
+const METRICS: Limits = Limits { connections: 32, head: HEAD_MAX, whole: Some(Duration::from_secs(20)) };
 
 /// Answers until the runtime ends. Anybody on this machine may connect before he has to say who he is: who asks for nothing goes, and there
 /// are never more than so many, so that files can still be opened.
@@ -35,9 +37,13 @@ pub async fn answer<L: Listener>(mut listener: L, app: Router, limits: Limits) {
         let service = TowerToHyperService::new(app.clone());
         tokio::spawn(async move {
             let mut http = http1::Builder::new();
-            http.timer(TokioTimer::new()).header_read_timeout(limits.head);
+            http.timer(TokioTimer::new()).header_read_timeout(limits.head).keep_alive(limits.whole.is_none());
+            let served = http.serve_connection(TokioIo::new(stream), service);
             // A connection that broke is the other side's to make again.
-            let _ = http.serve_connection(TokioIo::new(stream), service).await;
+            let _ = match limits.whole {
+                Some(whole) => tokio::time::timeout(whole, served).await.unwrap_or(Ok(())),
+                None => served.await,
+            };
             drop(place);
         });
     }
@@ -100,7 +106,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("a socket");
         let address = listener.local_addr().expect("bound");
-        let limits = Limits { connections: 3, head: Duration::from_millis(100) };
+        let limits = Limits { connections: 3, head: Duration::from_millis(100), whole: None };
         let app = Router::new().route("/", get(|| async { "here" }));
         runtime.spawn(async move {
             let listener = tokio::net::TcpListener::from_std(listener).expect("a socket");

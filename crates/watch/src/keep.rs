@@ -69,7 +69,9 @@ pub fn record(
         let kept = kept.map(|record| state_of(&record));
         // Changes between the two were told already, and are not told as if they had not been.
         let before = kept.as_ref().filter(|kept| kept.meta.last_look_unix_ms >= known.meta.last_look_unix_ms);
-        let (state, changes) = advance(before.unwrap_or(known), look, now_unix_ms);
+        let (mut state, changes) = advance(before.unwrap_or(known), look, now_unix_ms);
+        // This process has the lock: what it knows of its rotations is the newest, also where it could not be written.
+        state.meta.rotation = known.meta.rotation.clone().or(state.meta.rotation);
         (record_of(&state), (state, changes))
     })
 }
@@ -119,7 +121,12 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let mut store = Store::open(place.path().join("w.sqlite")).expect("a store");
         let (state, _) = record(&mut store, "c", &State::default(), &look(true), 1_000).expect("kept");
-        let rotation = RotationKept { is_open: true, last_done_unix_ms: Some(7), next_unix_ms: None };
+        let rotation = RotationKept {
+            what: "clients".into(),
+            is_open: true,
+            last_done_unix_ms: Some(7),
+            next_unix_ms: None,
+        };
         note_rotation(&mut store, "c", &rotation).expect("kept");
         let (state, _) = record(&mut store, "c", &state, &look(true), 2_000).expect("kept");
         assert_eq!(state.meta.rotation.as_ref(), Some(&rotation));

@@ -4,6 +4,7 @@
 //! answered, on a thread of its own, one at a time. What stopped half-way is left to a person: nothing here goes on with it, or takes it
 //! back, and none begins as long as it is open. The store knows so much of it that a process which was killed is no excuse.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 
@@ -14,6 +15,14 @@ const SECONDS_PER_DAY: i64 = 86_400;
 const AFTER_REFUSAL_MS: u64 = 3_600_000;
 /// A certificate that still ends soon behind a rotation is not replaced with each look.
 const AFTER_ROTATION_MS: u64 = 86_400_000;
+
+/// When other certificates were replaced says nothing of these; that a change is open does.
+fn kept_for(what: &str, kept: RotationKept) -> RotationKept {
+    if kept.what == what {
+        return kept;
+    }
+    RotationKept { what: what.to_owned(), is_open: kept.is_open, ..RotationKept::default() }
+}
 
 /// How a rotation ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,9 +78,7 @@ impl RotationRule {
     /// Servers with the use of the certificate that ends within the days: as it is served and as it is in its file, both read in the last
     /// look. Where the file has a later one, a reload is due and no rotation; of what was not read nothing is said.
     pub fn due(&self, state: &State, now_unix_ms: u64) -> Vec<(String, String)> {
-        let until = i64::try_from(now_unix_ms / 1000)
-            .unwrap_or(i64::MAX)
-            .saturating_add(i64::from(self.days_before) * SECONDS_PER_DAY);
+        let until = self.until(now_unix_ms);
         let ends = |server: &str, usage: &str, seen: &str| {
             let entry = state.entries.get(&("certificate", format!("{server} {usage} {seen}")))?;
             match &entry.body {
@@ -95,6 +102,25 @@ impl RotationRule {
         due
     }
 
+    /// How many end within the days, as they were last read: what cannot be read now ends all the same.
+    fn ending(&self, state: &State, now_unix_ms: u64) -> u64 {
+        let until = self.until(now_unix_ms);
+        let mut all: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+        for entry in state.entries.values() {
+            if let Body::Certificate { server, usage, facts: Some(facts), .. } = &entry.body
+                && self.uses.contains(&usage.as_str())
+            {
+                *all.entry((server, usage)).or_insert(true) &= facts.not_after_unix < until;
+            }
+        }
+        all.values().filter(|ends| **ends).count() as u64
+    }
+
+    fn until(&self, now_unix_ms: u64) -> i64 {
+        let days = i64::from(self.days_before) * SECONDS_PER_DAY;
+        i64::try_from(now_unix_ms / 1000).unwrap_or(i64::MAX).saturating_add(days)
+    }
+
     /// Whether a certificate that is due is also one of a use that nobody has named: one file for all is replaced for all.
     fn shared(&self, state: &State, now_unix_ms: u64) -> Option<String> {
         let of = |server: &str, usage: &str| match &state
@@ -102,25 +128,38 @@ impl RotationRule {
             .get(&("certificate", format!("{server} {usage} file")))?
             .body
         {
-            Body::Certificate { facts: Some(facts), unread: None, .. } => Some(facts.fingerprint.clone()),
+            Body::Certificate { facts: Some(facts), unread: None, .. } => Some(Ok(facts.fingerprint.clone())),
+            Body::Certificate { unread, .. } => Some(Err(unread.clone().unwrap_or_default())),
             _ => None,
         };
-        self.due(state, now_unix_ms).into_iter().find_map(|(server, usage)| {
-            let own = of(&server, &usage)?;
-            let others = USES.iter().filter(|(one, _)| !self.uses.contains(one));
-            let shared: Vec<&str> =
-                others.filter(|(one, _)| of(&server, one).as_ref() == Some(&own)).map(|(_, word)| *word).collect();
-            (!shared.is_empty()).then(|| {
-                format!(
+        for (server, usage) in self.due(state, now_unix_ms) {
+            let own = of(&server, &usage);
+            let mut shared: Vec<&str> = Vec::new();
+            for (other, word) in USES.iter().filter(|(one, _)| !self.uses.contains(one)) {
+                match of(&server, other) {
+                    Some(Err(why)) => {
+                        return Some(format!(
+                            "whether {} of {server} has its certificate in common with {word} cannot be determined, nothing was changed\n  \
+                             why:  {why}\n  next: sealion rotate {}",
+                            self.what, self.what
+                        ));
+                    }
+                    found if found.is_some() && found == own => shared.push(word),
+                    _ => {}
+                }
+            }
+            if !shared.is_empty() {
+                return Some(format!(
                     "{} of {server} has a certificate in common with {}, nothing was changed\n  why:  it would be replaced for them as well, and \
                      what of [watch.rotate] does not name them\n  next: what = [\"{}\", \"{}\"], or give each a certificate of its own",
                     self.what,
                     shared.join(" and "),
                     self.what.replace(',', "\", \""),
                     shared.join("\", \"")
-                )
-            })
-        })
+                ));
+            }
+        }
+        None
     }
 }
 
@@ -139,7 +178,7 @@ pub struct RotationCounts {
     pub done: u64,
     pub refused: u64,
     pub stopped: u64,
-    /// Certificates that end within the days, of servers that answered in the last look.
+    /// Certificates that end within the days, as they were last read.
     pub due: u64,
     /// One stopped half-way, or its process ended.
     pub is_open: bool,
@@ -177,7 +216,7 @@ pub struct Rotation {
     kept: RotationKept,
     /// After a refusal. Whoever starts `sealion watch` anew has done something about it.
     refused_until_unix_ms: u64,
-    /// As it was told last: a refusal that repeats is no news.
+    /// The last one, if it was a refusal: one that repeats is no news.
     told: Option<String>,
     counts: RotationCounts,
 }
@@ -187,7 +226,7 @@ pub struct Rotation {
 pub struct Rotated {
     pub what: String,
     pub outcome: RotationOutcome,
-    /// Another one ended the same way before, with the same words.
+    /// The one before was refused for the same reason.
     pub is_known: bool,
 }
 
@@ -204,7 +243,24 @@ impl Rotation {
     pub fn new(wish: Wish, kept: RotationKept) -> Self {
         let Wish { rule, rotator } = wish;
         let counts = RotationCounts { what: rule.what.clone(), ..RotationCounts::default() };
+        let kept = kept_for(&rule.what, kept);
         Self { rule, rotator, running: None, kept, refused_until_unix_ms: 0, told: None, counts }
+    }
+
+    /// What the store has, if it could not be read at the beginning.
+    pub fn adopt(&mut self, kept: &RotationKept) {
+        if self.running.is_none() && self.kept == kept_for(&self.rule.what, RotationKept::default()) {
+            self.kept = kept_for(&self.rule.what, kept.clone());
+        }
+    }
+
+    /// It goes on when this process has ended.
+    pub fn left_behind(&mut self) -> Rotated {
+        self.running = None;
+        let outcome = RotationOutcome::Stopped(
+            "sealion watch was told to end, and did not wait for it any longer\n  next: sealion resume, or sealion undo".into(),
+        );
+        Rotated { what: self.rule.what.clone(), outcome, is_known: false }
     }
 
     pub fn counts(&self) -> RotationCounts {
@@ -229,19 +285,22 @@ impl Rotation {
     pub fn is_to_begin(&mut self, state: &State, now_unix_ms: u64) -> bool {
         let is_whole = state.meta.last_look_unix_ms.is_some()
             && state.meta.last_success_unix_ms == state.meta.last_look_unix_ms;
-        // Also where a server is silent and nothing may begin: that is overdue some time.
-        self.counts.due = self.rule.due(state, now_unix_ms).len() as u64;
-        if !is_whole || self.running.is_some() {
+        if self.running.is_some() {
             return false;
         }
+        // Also where a server is silent and nothing may begin: that is overdue some time.
+        self.counts.due = self.rule.ending(state, now_unix_ms);
         if self.kept.is_open {
             // A person has closed it, or it had not begun when its process ended.
             self.kept.is_open = self.rotator.is_open();
         }
+        if !is_whole || self.rule.due(state, now_unix_ms).is_empty() {
+            return false;
+        }
         // One that is further away than any is set: the clock was wrong then.
-        let is_over = |at: u64| now_unix_ms >= at || at - now_unix_ms > AFTER_ROTATION_MS;
+        let is_over = |at: u64| now_unix_ms >= at || at - now_unix_ms > 2 * AFTER_ROTATION_MS;
         let is_time = self.kept.next_unix_ms.is_none_or(is_over) && is_over(self.refused_until_unix_ms);
-        if self.kept.is_open || self.counts.due == 0 || !is_time || !self.rotator.may_begin() {
+        if self.kept.is_open || !is_time || !self.rotator.may_begin() {
             return false;
         }
         self.kept.is_open = true;
@@ -282,22 +341,27 @@ impl Rotation {
         match &outcome {
             RotationOutcome::Done(_) => {
                 self.counts.done += 1;
-                self.kept = RotationKept {
-                    is_open: false,
-                    last_done_unix_ms: Some(now_unix_ms),
-                    next_unix_ms: Some(now_unix_ms + AFTER_ROTATION_MS),
-                };
+                self.kept.is_open = false;
+                self.kept.last_done_unix_ms = Some(now_unix_ms);
+                self.kept.next_unix_ms = Some(now_unix_ms + AFTER_ROTATION_MS);
             }
             RotationOutcome::Refused(_) => {
                 self.counts.refused += 1;
                 self.kept.is_open = false;
                 self.refused_until_unix_ms = now_unix_ms + AFTER_REFUSAL_MS;
             }
-            RotationOutcome::Stopped(_) => self.counts.stopped += 1,
+            RotationOutcome::Stopped(_) => {
+                self.counts.stopped += 1;
+                // Closed by a person, it would stop at the same step.
+                self.kept.next_unix_ms = Some(now_unix_ms + AFTER_ROTATION_MS);
+            }
         }
-        let words = format!("{} {}", outcome.as_str(), outcome.why());
-        let is_known = self.told.as_ref() == Some(&words);
-        self.told = Some(words);
+        let refusal = match &outcome {
+            RotationOutcome::Refused(why) => Some(why.clone()),
+            RotationOutcome::Done(_) | RotationOutcome::Stopped(_) => None,
+        };
+        let is_known = refusal.is_some() && self.told == refusal;
+        self.told = refusal;
         Some(Rotated { what: self.rule.what.clone(), outcome, is_known })
     }
 }

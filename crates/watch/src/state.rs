@@ -460,6 +460,8 @@ pub struct Meta {
 /// Of certificates that are replaced by `[watch.rotate]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RotationKept {
+    /// Which certificates, as the inventory names them.
+    pub what: String,
     /// One was begun, and nobody has seen that it ended, or that its change was closed.
     pub is_open: bool,
     pub last_done_unix_ms: Option<u64>,

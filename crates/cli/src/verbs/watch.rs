@@ -165,6 +165,12 @@ pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
             tell_of_hook(ran, args.once);
         }
         Event::Rotating(what) => show::tell(&format!("certificates end soon: sealion rotate {what}")),
+        Event::RotationOpen(what) => {
+            has_rotated = false;
+            show::tell(&format!(
+                "warning: a rotation of {what} is open, and no other one begins\n  next: sealion resume, sealion undo, or sealion abandon"
+            ));
+        }
         Event::Rotated(rotated, unkept) => {
             has_rotated = matches!(rotated.outcome, RotationOutcome::Done(_)) && unkept.is_none();
             tell_of_rotation(rotated, is_json);

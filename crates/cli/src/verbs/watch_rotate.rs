@@ -95,7 +95,7 @@ impl Rotator for OfInventory {
     }
 
     fn is_open(&self) -> bool {
-        !matches!(roll::open_change(&self.cluster), Ok(None))
+        roll::is_open(&self.cluster).unwrap_or(true)
     }
 
     fn rotate(&self) -> RotationOutcome {
@@ -186,10 +186,19 @@ fn apply(cluster: &Cluster, plan: &Plan) -> RotationOutcome {
             RotationOutcome::Done(notes.join("; "))
         }
         Err(OpsError::Refused(why)) => RotationOutcome::Refused(why),
+        // A person is at work, and had not written that down when it was asked whether a change is open.
+        Err(error @ OpsError::Journal(change::JournalError::Locked { .. })) => {
+            RotationOutcome::Refused(error.to_string())
+        }
         Err(error) => match roll::open_change(cluster) {
-            Ok(None) => RotationOutcome::Refused(error.to_string()),
-            // Also where nobody can tell.
-            Ok(Some(_)) | Err(_) => RotationOutcome::Stopped(error.to_string()),
+            Ok(Some(journal)) if journal.file_stem().is_some_and(|id| *id == *plan.id) => {
+                RotationOutcome::Stopped(error.to_string())
+            }
+            Ok(_) => RotationOutcome::Refused(error.to_string()),
+            Err(unknown) => RotationOutcome::Stopped(format!(
+                "{error}\n        whether its change is open cannot be determined: {}",
+                unknown.to_string().lines().next().unwrap_or_default()
+            )),
         },
     }
 }

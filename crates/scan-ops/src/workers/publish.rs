@@ -151,8 +151,8 @@ struct Gather<'t> {
     tasks: Vec<Task>,
     /// Tasks without an answer.
     left: usize,
-    /// Each port of each address has one row a zone, also when several targets name it.
-    seen: HashSet<(Option<Zone>, String, Option<String>, u16)>,
+    /// Each port of each address has one row, also when several targets name it.
+    seen: HashSet<(String, Option<String>, u16)>,
     listener: &'t mut dyn Listener,
 }
 
@@ -162,7 +162,7 @@ impl Gather<'_> {
         let mut places = HashSet::new();
         for row in kept {
             places.insert((row.host.clone(), row.port));
-            self.row(None, row);
+            self.row(row);
         }
         for task in &mut self.tasks {
             if let TargetSpec::Place { host, port: Some(port) } = &task.spec {
@@ -172,9 +172,8 @@ impl Gather<'_> {
         self.left = self.tasks.iter().filter(|task| !task.is_answered).count();
     }
 
-    fn row(&mut self, zone: Option<&Zone>, mut row: TargetRow) {
-        let place = (zone.cloned(), row.host.clone(), row.address.clone(), row.port);
-        if row.address.is_some() && !self.seen.insert(place) {
+    fn row(&mut self, mut row: TargetRow) {
+        if row.address.is_some() && !self.seen.insert((row.host.clone(), row.address.clone(), row.port)) {
             return;
         }
         accept(&mut row, &self.done.settings.accepted, SystemClock.unix_ms());
@@ -286,10 +285,28 @@ impl Gather<'_> {
                 .map_err(|why| format!("cannot tell: the worker's answer cannot be used: {why}")),
         };
         match rows {
-            Ok(rows) => rows.into_iter().for_each(|row| self.row(Some(&zone), row)),
-            Err(why) => self.row(Some(&zone), rows::not_asked(&spec.to_string(), &why)),
+            Ok(rows) => {
+                for row in rows {
+                    // What a service's records name may be a target of another zone as well: that zone's worker tells of it.
+                    let is_service = matches!(spec, TargetSpec::Service { .. });
+                    if !is_service || !self.is_of_another_zone(&zone, &row) {
+                        self.row(row);
+                    }
+                }
+            }
+            Err(why) => self.row(rows::not_asked(&spec.to_string(), &why)),
         }
         None
+    }
+
+    fn is_of_another_zone(&self, zone: &Zone, row: &TargetRow) -> bool {
+        self.tasks.iter().filter(|task| task.zone != *zone).any(|task| match &task.spec {
+            TargetSpec::Place { host, port } => {
+                (*host == row.host || row.address.as_ref() == Some(host))
+                    && port.is_none_or(|port| port == row.port)
+            }
+            TargetSpec::Service { .. } | TargetSpec::Range { .. } => false,
+        })
     }
 
     fn complaint(&self, silent: Duration) -> String {
@@ -317,7 +334,7 @@ impl Gather<'_> {
                 "cannot tell: no worker of zone {zone} brought a result (the scan was ended, or no worker answered for {} s)",
                 silence_max.as_secs()
             );
-            self.row(Some(&zone), rows::not_asked(&word, &why));
+            self.row(rows::not_asked(&word, &why));
         }
     }
 }

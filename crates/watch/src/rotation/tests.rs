@@ -61,12 +61,13 @@ fn due_is_what_ends_soon_as_served_and_in_its_file() {
     assert_eq!(due("server", &["server"], Some(Ok(6)), None), 0);
     assert_eq!(due("server", &["server"], None, Some(Ok(6))), 0);
     assert_eq!(due("sst", &["sst"], None, Some(Ok(6))), 1, "nobody serves it in between");
-    // What an earlier look has read is not what is there now.
+    // What an earlier look has read is not what is there now, and ends all the same.
     let before = state(true, vec![sight("server", "wire", Ok(6)), sight("server", "file", Ok(6))]);
     let unread = vec![sight("server", "wire", Err("refused")), sight("server", "file", Ok(6))];
     let (after, _) = advance(&before, &look(true, unread), NOW_MS + 1);
     assert_eq!(rule(&["server"]).due(&before, NOW_MS).len(), 1);
     assert_eq!(rule(&["server"]).due(&after, NOW_MS).len(), 0);
+    assert_eq!(rule(&["server"]).ending(&after, NOW_MS), 1);
 }
 
 struct Fake {
@@ -178,6 +179,8 @@ fn what_was_refused_is_tried_an_hour_later_and_what_stopped_when_it_is_closed() 
     let mut rotation = rotation_of(&rotator, rotation.kept().clone());
     assert!(!offer(&mut rotation, &due, now) && rotation.counts().is_open);
     rotator.is_open.store(false, Ordering::Relaxed);
+    // Seen beside a silent server too, and the alert ends.
+    assert!(!offer(&mut rotation, &state(false, ends_soon()), now) && !rotation.counts().is_open);
     assert!(offer(&mut rotation, &due, now), "a person has closed it");
     assert_eq!(end(&mut rotation, now).outcome.as_str(), "done");
     assert_eq!((rotator.runs.load(Ordering::Relaxed), rotation.counts().is_open), (4, false));
@@ -194,7 +197,12 @@ fn a_certificate_that_still_ends_soon_is_not_replaced_with_each_look() {
     let kept = rotation.kept().clone();
     assert!(!offer(&mut rotation_of(&rotator, kept.clone()), &due, NOW_MS + 1), "nor by another process");
     // A clock that was years ahead holds nothing back.
-    assert!(rotation_of(&rotator, kept).is_to_begin(&due, NOW_MS - 1));
+    assert!(!rotation_of(&rotator, kept.clone()).is_to_begin(&due, NOW_MS - 1_000), "set back a little");
+    assert!(rotation_of(&rotator, kept.clone()).is_to_begin(&due, NOW_MS - 2 * AFTER_ROTATION_MS));
+    // Other certificates were not replaced then.
+    let wish = Wish { rule: RotationRule { what: "galera".into(), ..rule(&["server"]) }, rotator };
+    let mut other = Rotation::new(wish, kept);
+    assert!(other.counts().last_done_unix_ms.is_none() && other.is_to_begin(&due, NOW_MS + 1));
     let text = crate::metrics::text("c", &due, None, Some(&rotation.counts()));
     for line in [
         "sealion_rotation_due_certificates{cluster=\"c\",what=\"clients\"} 1",
