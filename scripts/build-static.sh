@@ -28,4 +28,7 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/n
 # OpenSSL would load engines and providers from the directory that it was built in: what lies there later is somebody else's. This
 # directory is root's, and nobody makes it. openssl-src passes no option for it; make takes it from here.
 export GNUMAKEFLAGS="ENGINESDIR=/usr/lib/sealion/engines-3 MODULESDIR=/usr/lib/sealion/ossl-modules"
+# No panic of Rust goes through C, so that its tables for that are read by nobody: most of a megabyte.
+cflags=CFLAGS_$(uname -m)_unknown_linux_musl
+export "$cflags=${!cflags:-} -fno-asynchronous-unwind-tables -fno-unwind-tables"
 RUSTFLAGS=$flags CARGO_TARGET_DIR=$target_dir "$cargo" build --profile dist --locked -p cli --target "$target"

@@ -102,18 +102,32 @@ pub enum NodeState {
     NeverStarted,
 }
 
+/// Whoever has connected has so long to say what he wants; others wait meanwhile.
+const REQUEST_WAIT: Duration = Duration::from_secs(5);
+const ASKS_MAX: u32 = 5;
+
 /// Sends one request to the lab's supervisor.
 pub fn ask(lab: &LabFile, request: &Request) -> Result<Answer, LabError> {
     let socket = lab.control_socket();
-    let mut stream = UnixStream::connect(&socket).map_err(|source| LabError::Missing {
-        what: format!("the supervisor of the lab {}", lab.dir.display()),
-        why: source.to_string(),
-        next: format!("sealion lab up galera{}", crate::layout::dir_option(&lab.dir)),
-    })?;
+    let connect = || {
+        UnixStream::connect(&socket).map_err(|source| LabError::Missing {
+            what: format!("the supervisor of the lab {}", lab.dir.display()),
+            why: source.to_string(),
+            next: format!("sealion lab up galera{}", crate::layout::dir_option(&lab.dir)),
+        })
+    };
     let said = |source| LabError::Io { what: format!("talk to {}", socket.display()), source };
     let mut line = serde_json::to_string(request).expect("a request has only plain fields");
     line.push('\n');
-    stream.write_all(line.as_bytes()).map_err(said)?;
+    let mut stream = connect()?;
+    for left in (0..ASKS_MAX).rev() {
+        match stream.write_all(line.as_bytes()) {
+            Ok(()) => break,
+            // Nothing of it was read: on a busy machine the request came later than the supervisor waits.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe && left > 0 => stream = connect()?,
+            Err(error) => return Err(said(error)),
+        }
+    }
     let mut answer = String::new();
     BufReader::new(stream).read_line(&mut answer).map_err(said)?;
     serde_json::from_str(&answer).map_err(|error| LabError::Refused {
@@ -292,7 +306,7 @@ struct Server {
 /// Returns true when the lab shall end.
 fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>, front: &mut Front) -> bool {
     let _ = stream.set_nonblocking(false);
-    let _ = stream.set_read_timeout(Some(Duration::from_secs(2)));
+    let _ = stream.set_read_timeout(Some(REQUEST_WAIT));
     let Ok(reader) = stream.try_clone() else { return false };
     let mut line = String::new();
     if BufReader::new(std::io::Read::take(reader, REQUEST_BYTES_MAX)).read_line(&mut line).is_err() {

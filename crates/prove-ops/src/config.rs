@@ -33,9 +33,6 @@ pub use weaknesses::Weaknesses;
 
 pub use prove::config::{families, family};
 
-/// What `prove clients` saw when the page of the matrix was made, by the same run.
-const MATRIX: &str = include_str!("../../../docs/src/reference/clients.json");
-
 /// Every verdict that a prediction can have.
 #[derive(Debug, Clone)]
 pub struct Matrix {
@@ -50,7 +47,7 @@ impl Matrix {
     /// # Errors
     /// A fault of ours: a test reads it.
     pub fn built_in() -> Result<Self, OpsError> {
-        let report = serde_json::from_str(MATRIX)
+        let report = serde_json::from_str(report::drivers::matrix())
             .map_err(|error| OpsError::internal("the matrix that is built in cannot be read", error))?;
         Ok(Self { report, source: "built in".into() })
     }

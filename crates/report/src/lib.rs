@@ -4,6 +4,7 @@
 //! Start reading at [`shape::DemoReport`]. A field there is a promise, written down in `docs/schema/`.
 
 pub mod contradictions;
+pub mod drivers;
 mod error;
 pub mod figures;
 pub mod formats;

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use report::drivers::matrix;
 use report::shape::{ProveClientsReport, ProveDriverRow, ProveModeRow};
 
 use super::{
@@ -10,8 +11,7 @@ use super::{
 };
 
 /// As the book has it.
-const MATRIX: &str = include_str!("../../../../docs/src/reference/clients.json");
-static DRIVERS: LazyLock<Option<ProveClientsReport>> = LazyLock::new(|| serde_json::from_str(MATRIX).ok());
+static DRIVERS: LazyLock<Option<ProveClientsReport>> = LazyLock::new(|| serde_json::from_str(matrix()).ok());
 
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Wanted {
@@ -84,7 +84,7 @@ fn cases(all: &[ProveDriverRow]) -> Vec<&str> {
 }
 
 pub async fn drivers_json() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], MATRIX).into_response()
+    ([(header::CONTENT_TYPE, "application/json")], matrix()).into_response()
 }
 
 #[cfg(test)]
