@@ -31,8 +31,8 @@ Examples:
 With [watch.rotate] in the inventory, certificates that end soon are replaced, as `sealion rotate` does it: only where no server
 needs a restart. Nothing else is ever changed.
 
-Exit codes: 0 it was ended, or with --once all servers answered; 3 with --once, a server did not answer, the check failed, or the
-command of --on-change did, or a rotation that was due."
+Exit codes: 0 it was ended, or with --once all servers answered; 3 with --once, a server did not answer, or the check, the command
+of --on-change, or a rotation that was due failed."
 )]
 pub struct WatchArgs {
     /// Check once, and end

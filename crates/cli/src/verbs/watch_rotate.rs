@@ -11,11 +11,6 @@ use change_ops::roll::{self, Settings};
 use model::{Change, Clock, Noun, Plan, SystemClock, Verb};
 use site::{Cluster, OpsError, WatchRotateTable};
 
-/// What `sealion rotate` makes by itself.
-const LEAF_DAYS: u32 = 397;
-/// More than half of that would replace certificates that have just been made.
-const DAYS_BEFORE_MAX: u32 = LEAF_DAYS / 2;
-
 struct OfInventory {
     days_before: u32,
     inventory: PathBuf,
@@ -70,10 +65,13 @@ fn rule(table: &WatchRotateTable) -> Result<(RotationRule, Vec<Noun>, Option<Win
     if nouns.is_empty() {
         return Err(("what is empty".into(), WHAT));
     }
-    if !(1..=DAYS_BEFORE_MAX).contains(&table.days_before) {
+    let leaf_days = Settings::default().leaf_days;
+    // More than half of that would replace certificates that have just been made.
+    let days_before_max = leaf_days / 2;
+    if !(1..=days_before_max).contains(&table.days_before) {
         return Err((
             format!(
-                "days_before is {}, and it must be from 1 to {DAYS_BEFORE_MAX}: certificates are made for {LEAF_DAYS} days",
+                "days_before is {}, and it must be from 1 to {days_before_max}: certificates are made for {leaf_days} days",
                 table.days_before
             ),
             "days_before = 30",
