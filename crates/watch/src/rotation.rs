@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
+use std::time::Duration;
 
 use crate::state::{Body, Change, RotationKept, State};
 
@@ -15,6 +16,9 @@ const SECONDS_PER_DAY: i64 = 86_400;
 const AFTER_REFUSAL_MS: u64 = 3_600_000;
 /// A certificate that still ends soon behind a rotation is not replaced with each look.
 const AFTER_ROTATION_MS: u64 = 86_400_000;
+
+/// Much less than `WatchdogSec` of the unit.
+const ANSWER_WAIT: Duration = Duration::from_secs(5);
 
 /// When other certificates were replaced says nothing of these; that a change is open does.
 fn kept_for(what: &str, kept: RotationKept) -> RotationKept {
@@ -213,6 +217,8 @@ pub struct Rotation {
     rule: RotationRule,
     rotator: Arc<dyn Rotator>,
     running: Option<Receiver<RotationOutcome>>,
+    /// Whether it is still open: asked, and not answered yet.
+    asked: Option<Receiver<bool>>,
     kept: RotationKept,
     /// After a refusal. Whoever starts `sealion watch` anew has done something about it.
     refused_until_unix_ms: u64,
@@ -244,7 +250,7 @@ impl Rotation {
         let Wish { rule, rotator } = wish;
         let counts = RotationCounts { what: rule.what.clone(), ..RotationCounts::default() };
         let kept = kept_for(&rule.what, kept);
-        Self { rule, rotator, running: None, kept, refused_until_unix_ms: 0, told: None, counts }
+        Self { rule, rotator, running: None, asked: None, kept, refused_until_unix_ms: 0, told: None, counts }
     }
 
     /// What the store has, if it could not be read at the beginning.
@@ -292,7 +298,7 @@ impl Rotation {
         self.counts.due = self.rule.ending(state, now_unix_ms);
         if self.kept.is_open {
             // A person has closed it, or it had not begun when its process ended.
-            self.kept.is_open = self.rotator.is_open();
+            self.kept.is_open = self.is_still_open();
         }
         if !is_whole || self.rule.due(state, now_unix_ms).is_empty() {
             return false;
@@ -305,6 +311,25 @@ impl Rotation {
         }
         self.kept.is_open = true;
         true
+    }
+
+    /// Copies of the nodes are asked over the network, by a thread of its own: a host that is silent does not hold up the looks. What has not
+    /// answered within a moment counts as open until a later look.
+    fn is_still_open(&mut self) -> bool {
+        let answer = self.asked.take().unwrap_or_else(|| {
+            let (send, answer) = mpsc::channel();
+            let rotator = Arc::clone(&self.rotator);
+            std::thread::spawn(move || send.send(rotator.is_open()));
+            answer
+        });
+        match answer.recv_timeout(ANSWER_WAIT) {
+            Ok(is_open) => is_open,
+            Err(RecvTimeoutError::Timeout) => {
+                self.asked = Some(answer);
+                true
+            }
+            Err(RecvTimeoutError::Disconnected) => true,
+        }
     }
 
     pub fn begin(&mut self, state: &State, now_unix_ms: u64) {

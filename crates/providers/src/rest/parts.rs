@@ -106,7 +106,8 @@ pub(super) fn rebuild(builder: &mut Builder, prefix: &str, draft: &Draft, encryp
             chosen,
             goes_forward: true,
             settings: live_settings(draft),
-            is_strict: false,
+            // Keys would not go in a later step, and by then the server restarts in the clear.
+            is_strict: !encrypt,
         },
     );
     step.sql = statements;

@@ -10,7 +10,7 @@ mod zones;
 use queue::QueueError;
 use site::OpsError;
 
-pub use publish::{Publishing, scan_with_workers};
+pub use publish::{Publishing, answer_rows, scan_with_workers};
 pub use work::{WorkCount, WorkerListener, WorkerSettings, work};
 pub use zones::ZoneMap;
 

@@ -280,9 +280,7 @@ impl Gather<'_> {
             Outcome::Dead { deliveries } => Err(format!(
                 "cannot tell: {deliveries} workers of zone {zone} took it, and none of them brought a result"
             )),
-            Outcome::Done(body) => decode_rows(body)
-                .and_then(|rows| check(&spec, &rows).map(|()| rows))
-                .map_err(|why| format!("cannot tell: the worker's answer cannot be used: {why}")),
+            Outcome::Done(body) => answer_rows(&spec, body).map_err(|why| format!("cannot tell: the worker's answer cannot be used: {why}")),
         };
         match rows {
             Ok(rows) => {
@@ -337,6 +335,15 @@ impl Gather<'_> {
             self.row(rows::not_asked(&word, &why));
         }
     }
+}
+
+/// The rows that a worker sent for a target: all that is believed of an answer.
+///
+/// # Errors
+/// What is wrong with it: a worker may be anybody who has its key.
+pub fn answer_rows(spec: &TargetSpec, body: &[u8]) -> Result<Vec<TargetRow>, String> {
+    let rows = decode_rows(body)?;
+    check(spec, &rows).map(|()| rows)
 }
 
 /// What this target can have as its rows, and nothing that would move a cursor.

@@ -17,14 +17,19 @@ const UNDO_BYTES_PER_ROW: u64 = 230;
 const SCRATCH_ROWS_MAX: u64 = 400_000;
 /// Of one transaction: more than the single pages of its segment.
 const SCRATCH_ROWS_MIN: u64 = 4_000;
-/// Of one table: more than its single pages.
-const SYSTEM_ROWS: u64 = 3_000;
+/// Of one table: its single pages, half as many as an extent has, and so many extents, each filled to its end. The extent that was let go of
+/// first is the first that is taken, and its pages one after the other: what lies behind the last row would stay in every round.
+const SYSTEM_EXTENTS: u64 = 2;
+/// What InnoDB needs of a row with [`SCRATCH_ROW_BYTES`] in its primary key, with header and system columns.
+const SYSTEM_ROW_BYTES: u64 = SCRATCH_ROW_BYTES + 29;
+/// Of a page without rows.
+const PAGE_OVERHEAD_BYTES: u64 = 160;
 /// Of all tables together so many pages at least are changed at once: twice what the doublewrite buffer holds.
 const BATCH_PAGES: u64 = 256;
 /// So many rows fill that many pages and more.
 const COPIED_ROWS: u64 = 24_000;
-/// Of tables with [`SYSTEM_ROWS`], so many have as much.
-const COPIED_TABLES_MAX: u32 = 8;
+/// Of tables with [`rows_to_fill`], so many have as much.
+const COPIED_TABLES_MAX: u32 = 3;
 /// Less than a session waits for its answer.
 const PURGE_WAIT_S: u64 = 20;
 /// Transactions; under writers there are always some.
@@ -176,8 +181,20 @@ pub fn renew_undo(
     worked.and(before.restore(client))
 }
 
+/// Rows in the order of their key that fill the single pages of a table and [`SYSTEM_EXTENTS`], to the last page or nearly.
+///
+/// # Source
+/// Seen on MariaDB 10.11.19 with pages of 16 KiB: 160 of them. `fseg_alloc_free_page_low`; an extent has 64 pages and 1 MiB at least (`FSP_EXTENT_SIZE`), a page that is
+/// filled in the order of the key is left 1/16 empty (`page_cur_tuple_insert`, `dict_index_get_space_reserve`).
+fn rows_to_fill(page_bytes: u64) -> u64 {
+    let extent = (1024 * 1024 / page_bytes.max(1)).max(64);
+    let of_a_page = page_bytes.saturating_sub(PAGE_OVERHEAD_BYTES) * 15 / 16 / SYSTEM_ROW_BYTES;
+    // The first page is left with half of its rows.
+    (extent / 2 + extent * SYSTEM_EXTENTS - 1) * of_a_page
+}
+
 /// The same for freed pages of the system tablespace, which no undo comes to where that has tablespaces of its own: so many tables are made
-/// there, filled and dropped. Each has 32 single pages, the first that are free, and whole extents. Answers which tables of others came
+/// there, filled and dropped. Each has 32 single pages, the first that are free, and whole extents, those that are free for longest. Answers which tables of others came
 /// there meanwhile, by the names of their files: while ours are made, `innodb_file_per_table` is off for everybody.
 ///
 /// # Source
@@ -214,7 +231,9 @@ pub fn renew_system(
         let strangers = in_system_space(client)?;
         let strangers =
             strangers.difference(&there).filter(|name| !name.starts_with(&own)).cloned().collect();
-        fill(client, "s1", SYSTEM_ROWS)?;
+        let page = client.query("SELECT @@GLOBAL.innodb_page_size")?;
+        let page_bytes = page.scalar().and_then(|bytes| bytes.parse().ok()).unwrap_or(16_384);
+        fill(client, "s1", rows_to_fill(page_bytes))?;
         for number in 2..=tables {
             client.execute(&format!("INSERT INTO {SCRATCH}.s{number} SELECT * FROM {SCRATCH}.s1"))?;
         }

@@ -186,6 +186,41 @@ fn what_was_refused_is_tried_an_hour_later_and_what_stopped_when_it_is_closed() 
     assert_eq!((rotator.runs.load(Ordering::Relaxed), rotation.counts().is_open), (4, false));
 }
 
+/// Its host is silent until it is told to answer.
+struct Slow {
+    answers: Mutex<mpsc::Receiver<bool>>,
+}
+
+impl Rotator for Slow {
+    fn may_begin(&self) -> bool {
+        true
+    }
+
+    fn is_open(&self) -> bool {
+        self.answers.lock().expect("nobody panicked").recv().expect("it is told")
+    }
+
+    fn rotate(&self) -> RotationOutcome {
+        RotationOutcome::Done(String::new())
+    }
+}
+
+#[test]
+fn a_host_that_does_not_answer_holds_up_no_look_and_its_rotation_counts_as_open() {
+    let (tell, answers) = mpsc::channel();
+    let rotator = Arc::new(Slow { answers: Mutex::new(answers) });
+    let kept = RotationKept { what: "server".into(), is_open: true, ..RotationKept::default() };
+    let mut rotation = Rotation::new(Wish { rule: rule(&["server"]), rotator }, kept);
+    let due = state(true, ends_soon());
+    for _ in 0..2 {
+        assert!(!offer(&mut rotation, &due, NOW_MS) && rotation.counts().is_open);
+    }
+    // The question of before is answered, and no second one was asked.
+    tell.send(false).expect("it is asked");
+    assert!(offer(&mut rotation, &due, NOW_MS));
+    assert_eq!(end(&mut rotation, NOW_MS).outcome.as_str(), "done");
+}
+
 #[test]
 fn a_certificate_that_still_ends_soon_is_not_replaced_with_each_look() {
     let due = state(true, ends_soon());

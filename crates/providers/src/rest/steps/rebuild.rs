@@ -24,7 +24,7 @@ const UNDO_ROUNDS: u32 = 6;
 const TRANSACTIONS_MIN: u32 = 2;
 /// From this round on pages of the system tablespace are reached in the other way as well.
 const SYSTEM_FROM: u32 = 3;
-const SYSTEM_TABLES_MIN: u32 = 8;
+const SYSTEM_TABLES_MIN: u32 = 4;
 /// Small tables are done many at a time: each part is a record of the journal.
 const PART_MS: u64 = 3_000;
 /// A table that others hold is asked for again after so long, so often.
