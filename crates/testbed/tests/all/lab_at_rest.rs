@@ -155,6 +155,8 @@ fn a_source_and_its_replica_are_encrypted_under_writers_decrypted_and_taken_back
     let text = std::fs::read_to_string(&path).expect("readable");
     let with_undo = text.replacen("[mysqld]", "[mysqld]\ninnodb_undo_tablespaces=2", 1);
     std::fs::write(&path, with_undo).expect("writable");
+    // Else it moves there only if purge happens to have come to its end.
+    lab.root("n2").execute("SET GLOBAL innodb_fast_shutdown=0").expect("it is set");
     let before = options(&lab);
     // The control: this is found where it is.
     for node in ["n1", "n2"] {
