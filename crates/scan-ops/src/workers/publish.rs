@@ -280,7 +280,8 @@ impl Gather<'_> {
             Outcome::Dead { deliveries } => Err(format!(
                 "cannot tell: {deliveries} workers of zone {zone} took it, and none of them brought a result"
             )),
-            Outcome::Done(body) => answer_rows(&spec, body).map_err(|why| format!("cannot tell: the worker's answer cannot be used: {why}")),
+            Outcome::Done(body) => answer_rows(&spec, body)
+                .map_err(|why| format!("cannot tell: the worker's answer cannot be used: {why}")),
         };
         match rows {
             Ok(rows) => {
