@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, params};
 
 use crate::{Answer, DELIVERIES_MAX, Job, KEPT, Lease, Outcome, Queue, QueueError, Run, RunId, Zone};
 
@@ -92,7 +92,7 @@ impl SqliteQueue {
         if tables > 0 && application != APPLICATION_ID {
             return Err(QueueError::of_file(path, "it is a database of another program"));
         }
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).map_err(failed)?;
+        to_wal(&connection).map_err(failed)?;
         // A job goes in the transaction that keeps its answer: a power cut takes both back, or none.
         connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
         let mut queue = Self { connection, path: path.to_owned(), read_up_to: 0 };
@@ -198,6 +198,24 @@ fn whole_ms(time: Duration) -> i64 {
 
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Of several processes that change the journal at once, SQLite makes one the first, and tells the others at once that it is busy: it lets
+/// nobody wait who has read already (sqlite3_busy_handler).
+fn to_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + BUSY_WAIT;
+    loop {
+        let said = connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+        match &said {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && Instant::now() < deadline =>
+            {
+                thread::sleep(POLL);
+            }
+            _ => return said,
+        }
+    }
 }
 
 fn own_uid() -> std::io::Result<u32> {
@@ -412,6 +430,26 @@ mod tests {
         }
         assert_eq!(found.into_values().collect::<Vec<_>>(), [2, 1]);
         assert_eq!(path.metadata().expect("it is there").permissions().mode() & 0o777, 0o600);
+    }
+
+    /// A worker and its publisher are started at once, by one line of a shell.
+    #[test]
+    fn a_file_that_is_made_by_several_at_once_opens_for_all() {
+        let dir = tempfile::tempdir().expect("a directory");
+        for number in 0..50 {
+            let path = dir.path().join(format!("{number}.db"));
+            let all: Vec<_> = (0..4)
+                .map(|_| {
+                    let path = path.clone();
+                    thread::spawn(move || {
+                        SqliteQueue::open(&path).map(drop).map_err(|error| error.to_string())
+                    })
+                })
+                .collect();
+            for one in all {
+                assert_eq!(one.join().expect("nobody panicked"), Ok(()));
+            }
+        }
     }
 
     #[test]

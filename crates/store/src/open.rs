@@ -4,15 +4,16 @@ use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use crate::StoreError;
 use crate::migrations::{APPLICATION_ID, MIGRATIONS, VERSION};
 
 /// Another sealion holds the write lock for one run's rows, milliseconds; longer means that it hangs.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
+const BUSY_POLL: Duration = Duration::from_millis(20);
 /// Findings name hosts, accounts and what is wrong with them: only the owner reads them.
 const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
@@ -43,7 +44,7 @@ impl Store {
         let version = whose(&connection, &path)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
         // Where shared memory does not work SQLite stays with a rollback journal, which is as safe.
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).map_err(failed)?;
+        to_wal(&connection).map_err(failed)?;
         if version < MIGRATIONS.len() {
             migrate(&mut connection, &path)?;
         }
@@ -86,6 +87,24 @@ impl Store {
     }
 }
 
+/// Of several processes that change the journal at once, SQLite makes one the first, and tells the others at once that it is busy: it lets
+/// nobody wait who has read already (sqlite3_busy_handler).
+fn to_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + BUSY_WAIT;
+    loop {
+        let said = connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+        match &said {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && Instant::now() < deadline =>
+            {
+                std::thread::sleep(BUSY_POLL);
+            }
+            _ => return said,
+        }
+    }
+}
+
 fn make_private(path: &Path) -> Result<(), StoreError> {
     let refused = |what, next| {
         move |error: io::Error| StoreError::Unreachable {
@@ -124,10 +143,11 @@ fn make_private(path: &Path) -> Result<(), StoreError> {
 fn whose(connection: &Connection, path: &Path) -> Result<usize, StoreError> {
     let failed = |source| StoreError::of(path, "read", source);
     let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
-    let application = number("application_id").map_err(failed)?;
-    let found = number("user_version").map_err(failed)?;
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(failed)?;
+    let found = number("user_version").map_err(failed)?;
+    // Last: another sealion may make the file between the questions, and it is ours then.
+    let application = number("application_id").map_err(failed)?;
     if application != APPLICATION_ID && (tables > 0 || application != 0 || found != 0) {
         return Err(StoreError::NotAStore {
             path: path.to_owned(),
@@ -188,6 +208,24 @@ mod tests {
         std::fs::set_permissions(&path, Permissions::from_mode(0o664)).expect("it is ours");
         Store::open(&path).expect("an empty file becomes a store");
         assert_eq!(mode(&path), 0o600);
+    }
+
+    /// `sealion watch` and a check by hand may be the first two.
+    #[test]
+    fn a_store_that_is_made_by_several_at_once_opens_for_all() {
+        let place = tempfile::tempdir().expect("a directory");
+        for number in 0..30 {
+            let path = place.path().join(format!("{number}.db"));
+            let all: Vec<_> = (0..4)
+                .map(|_| {
+                    let path = path.clone();
+                    std::thread::spawn(move || Store::open(path).map(drop).map_err(|error| error.to_string()))
+                })
+                .collect();
+            for one in all {
+                assert_eq!(one.join().expect("nobody panicked"), Ok(()));
+            }
+        }
     }
 
     #[test]

@@ -321,6 +321,15 @@ fn a_program_that_is_no_agent_is_told_with_what_it_printed() {
 }
 
 #[test]
+fn ctrl_c_does_not_reach_what_leads_to_an_agent() {
+    let script = r#"set -- $(cat /proc/$$/stat); [ "$5" = "$$" ] && echo "a group of its own" >&2"#;
+    let words = ["sh", "-c", script].map(str::to_owned).to_vec();
+    let remote = Remote::by("db1", move |_| Connection::start(&words));
+    let text = remote.facts(Path::new("/")).expect_err("no agent").to_string();
+    assert!(text.contains("a group of its own"), "{text}");
+}
+
+#[test]
 fn a_connection_made_there_carries_bytes_both_ways_and_its_end() {
     let dir = tempfile::tempdir().expect("tmp");
     let path = dir.path().join("s");

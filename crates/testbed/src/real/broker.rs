@@ -24,9 +24,11 @@ pub struct Broker {
     program: Option<Program>,
     dir: PathBuf,
     pub port: u16,
+    /// How the file with a user's login ends.
+    login: &'static str,
 }
 
-/// Who may come: a publisher, and a worker for each name and zone.
+/// The broker that `sealion lab fetch nats` has brought, or the one that was named.
 #[must_use]
 pub fn nats_server() -> PathBuf {
     let path = std::env::var_os("SEALION_NATS_SERVER")
@@ -36,10 +38,66 @@ pub fn nats_server() -> PathBuf {
 }
 
 impl Broker {
-    /// Starts one in `dir`. Each worker is a name and its zone.
+    /// Starts one in `dir`. Each worker is a name and its zone; each user has an nkey.
     #[track_caller]
     #[must_use]
     pub fn start(dir: &Path, workers: &[(&str, &str)]) -> Self {
+        let mut users = String::new();
+        for (name, permissions) in permissions(workers) {
+            let key = KeyPair::new_user();
+            write(&dir.join(format!("{name}.nk")), &key.seed().expect("a seed"));
+            let _ = writeln!(users, "{{ nkey: \"{}\"\n{permissions} }}", key.public_key());
+        }
+        Self::start_with(dir, &format!("authorization {{ users = [\n{users}] }}\n"), "nk")
+    }
+
+    /// The same with an operator, who signs the account, which signs its users: each has a credentials file, as `nsc` makes them.
+    #[track_caller]
+    #[must_use]
+    pub fn start_of_operator(dir: &Path, workers: &[(&str, &str)]) -> Self {
+        let (operator, account, system) =
+            (KeyPair::new_operator(), KeyPair::new_account(), KeyPair::new_account());
+        for (name, permissions) in permissions(workers) {
+            let (publish, subscribe) = permissions.split_once("subscribe").expect("both");
+            let key = KeyPair::new_user();
+            let claims = serde_json::json!({
+                "type": "user", "version": 2, "subs": -1, "data": -1, "payload": -1,
+                "pub": { "allow": quoted(publish) }, "sub": { "allow": quoted(subscribe) },
+            });
+            let token = jwt(&account, &key, &name, &claims);
+            let seed = key.seed().expect("a seed");
+            write(
+                &dir.join(format!("{name}.creds")),
+                &format!(
+                    "-----BEGIN NATS USER JWT-----\n{token}\n------END NATS USER JWT------\n\n\
+                     -----BEGIN USER NKEY SEED-----\n{seed}\n------END USER NKEY SEED------\n"
+                ),
+            );
+        }
+        let limits = serde_json::json!({
+            "subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": true, "conn": -1, "leaf": -1,
+            "mem_storage": -1, "disk_storage": -1, "streams": -1, "consumer": -1,
+        });
+        let of_account = serde_json::json!({ "type": "account", "version": 2, "limits": limits });
+        let of_system = serde_json::json!({ "type": "account", "version": 2, "limits": {
+            "subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": true, "conn": -1, "leaf": -1,
+        } });
+        let of_operator = serde_json::json!({ "type": "operator", "version": 2 });
+        let logins = format!(
+            "operator: {}\nsystem_account: {}\nresolver: MEMORY\nresolver_preload: {{\n{}: {}\n{}: {}\n}}\n",
+            jwt(&operator, &operator, "operator", &of_operator),
+            system.public_key(),
+            account.public_key(),
+            jwt(&operator, &account, "sealion", &of_account),
+            system.public_key(),
+            jwt(&operator, &system, "system", &of_system),
+        );
+        Self::start_with(dir, &logins, "creds")
+    }
+
+    /// `logins`: who may come, as its configuration says it.
+    #[track_caller]
+    fn start_with(dir: &Path, logins: &str, login: &'static str) -> Self {
         // Kept: it comes back on the same port.
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .and_then(|listener| listener.local_addr())
@@ -62,25 +120,15 @@ impl Broker {
         write(&dir.join("ca.pem"), &ca.cert_pem());
         write(&dir.join("cert.pem"), &leaf.cert_pem);
         write(&dir.join("key.pem"), leaf.key_pem.expose_secret());
-        let mut users = String::new();
-        let mut add = |name: &str, permissions: &str| {
-            let key = KeyPair::new_user();
-            write(&dir.join(format!("{name}.nk")), &key.seed().expect("a seed"));
-            let _ = writeln!(users, "{{ nkey: \"{}\"\n{permissions} }}", key.public_key());
-        };
-        add("publisher", &rights::of_publisher(rights::PUBLISHER));
-        for (name, zone) in workers {
-            add(name, &rights::of_worker(&Zone::parse(zone).expect("a zone"), name));
-        }
         let at = dir.display();
         write(
             &dir.join("nats.conf"),
             &format!(
                 "host: 127.0.0.1\nport: {port}\ntls {{ cert_file: \"{at}/cert.pem\", key_file: \"{at}/key.pem\" }}\n\
-                 jetstream {{ store_dir: \"{at}/store\" }}\nauthorization {{ users = [\n{users}] }}\n"
+                 jetstream {{ store_dir: \"{at}/store\" }}\n{logins}"
             ),
         );
-        let mut broker = Self { program: None, dir: dir.to_owned(), port };
+        let mut broker = Self { program: None, dir: dir.to_owned(), port, login };
         broker.run();
         broker
     }
@@ -93,7 +141,9 @@ impl Broker {
         let mut program = Program::start(command);
         let port = self.port;
         let up = wait_for(UP, || {
-            let is_up = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok();
+            // Another program may have taken the port: its own word is what counts.
+            let is_up = self.log().contains("Server is ready")
+                && TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok();
             (is_up || program.has_ended()).then_some(is_up)
         });
         assert_eq!(up, Some(true), "nats-server is not up: {}\n{}", program.stderr(), self.log());
@@ -127,10 +177,10 @@ impl Broker {
         self.dir.join("ca.pem")
     }
 
-    /// The file with the key of that user.
+    /// The file with the login of that user.
     #[must_use]
     pub fn login(&self, name: &str) -> PathBuf {
-        self.dir.join(format!("{name}.nk"))
+        self.dir.join(format!("{name}.{}", self.login))
     }
 
     /// As a user of it reaches it.
@@ -159,8 +209,7 @@ impl Broker {
         let info: serde_json::Value =
             serde_json::from_str(info.trim_start_matches("INFO ").trim()).expect("it says who it is");
         let nonce = info["nonce"].as_str().expect("something to sign");
-        let sign = openssl::base64::encode_block(&key.sign(nonce.as_bytes()).expect("a signature"));
-        let sign = sign.trim_end_matches('=').replace('+', "-").replace('/', "_");
+        let sign = url_base64(&key.sign(nonce.as_bytes()).expect("a signature"));
         let mut tls = SslConnector::builder(SslMethod::tls()).expect("TLS");
         tls.set_ca_file(self.ca()).expect("its CA");
         let mut stream = tls.build().connect("127.0.0.1", plain).expect("a handshake");
@@ -179,6 +228,40 @@ impl Broker {
             }
         }
     }
+}
+
+/// The users of a broker with what they may do: a publisher, and each worker.
+fn permissions(workers: &[(&str, &str)]) -> Vec<(String, String)> {
+    let of_worker = |(name, zone): &(&str, &str)| {
+        let zone = Zone::parse(zone).expect("a zone");
+        ((*name).to_owned(), rights::of_worker(&zone, name))
+    };
+    let publisher = ("publisher".to_owned(), rights::of_publisher(rights::PUBLISHER));
+    std::iter::once(publisher).chain(workers.iter().map(of_worker)).collect()
+}
+
+/// The strings in a piece of the broker's configuration.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('"').skip(1).step_by(2).collect()
+}
+
+/// Claims of a broker, signed: nats-io/jwt, version 2.
+fn jwt(issuer: &KeyPair, subject: &KeyPair, name: &str, claims: &serde_json::Value) -> String {
+    let now_s = model::Clock::unix_ms(&model::SystemClock) / 1000;
+    let body = serde_json::json!({
+        "jti": name, "iat": now_s, "iss": issuer.public_key(), "name": name, "sub": subject.public_key(), "nats": claims,
+    });
+    let signed = format!(
+        "{}.{}",
+        url_base64(br#"{"typ":"JWT","alg":"ed25519-nkey"}"#),
+        url_base64(body.to_string().as_bytes())
+    );
+    let signature = issuer.sign(signed.as_bytes()).expect("a key that can sign");
+    format!("{signed}.{}", url_base64(&signature))
+}
+
+fn url_base64(bytes: &[u8]) -> String {
+    openssl::base64::encode_block(bytes).trim_end_matches('=').replace('+', "-").replace('/', "_")
 }
 
 fn line_of(stream: &mut impl Read) -> String {

@@ -257,6 +257,42 @@ fn a_reply_that_a_worker_sends_elsewhere_is_no_answer_and_changes_no_settings() 
     publisher.close_run(&run).expect("nothing is left");
 }
 
+/// As `nsc` and the clouds that sell NATS hand them out.
+#[test]
+fn users_with_a_credentials_file_have_the_same_rights() {
+    let dir = short_dir();
+    let broker = Broker::start_of_operator(dir.path(), &[("dmz", "dmz"), ("core", "core")]);
+    let mut publisher = connect(&broker, "publisher");
+    let run = run("credentials");
+    publisher.open_run(&run).expect("it is ready");
+    publisher.publish(&[job(&run, "dmz", 0), job(&run, "core", 1)]).expect("they are kept");
+    let of_core = lease_all(connect(&broker, "core").as_mut(), "core", 1);
+    match connect(&broker, "dmz").ack(handed_in(of_core, "forged")) {
+        Err(QueueError::Refused { why, .. }) => assert!(why.contains("sealion.answer.core"), "{why}"),
+        other => panic!("answering for another zone was not refused: {other:?}"),
+    }
+    let mut worker = connect(&broker, "dmz");
+    let held = lease_all(worker.as_mut(), "dmz", 1);
+    worker.ack(handed_in(held, "mine")).expect("it is kept");
+    assert_eq!(answers(publisher.as_mut(), &run, 1).keys().copied().collect::<Vec<_>>(), [0]);
+    // Signed by nobody that the broker knows, or cut.
+    let whole = std::fs::read_to_string(broker.login("dmz")).expect("its login");
+    let elsewhere = short_dir();
+    let stranger = Broker::start_of_operator(elsewhere.path(), &[("dmz", "dmz")]);
+    std::fs::copy(stranger.login("dmz"), broker.login("dmz")).expect("it is ours");
+    for (text, part) in [
+        (None, "it does not know this login"),
+        (Some(&whole[..whole.len() / 2]), "not a whole credentials file"),
+    ] {
+        if let Some(text) = text {
+            std::fs::write(broker.login("dmz"), text).expect("it is ours");
+        }
+        let Err(error) = NatsQueue::connect(broker.place("dmz", "dmz")) else { panic!("{part}: connected") };
+        let said = format!("{error}\n{}", error.next_step());
+        assert!(said.contains(part) && !said.contains("eyJ"), "{said}");
+    }
+}
+
 #[test]
 fn a_broker_is_not_trusted_without_its_ca_and_trusts_nobody_without_a_key() {
     let dir = short_dir();
