@@ -140,7 +140,8 @@ pub fn watch(
     let mut is_first = true;
     loop {
         let began = Instant::now();
-        let mut watched = watch.once();
+        // Ended in the middle of a look, which says nothing of the servers.
+        let Some(mut watched) = watch.once() else { break };
         watched.unwritten = watch.publish().err().map(|error| error.to_string());
         tell(Event::Looked(&watched));
         watch.offer(&watched);
@@ -239,8 +240,8 @@ fn known(store: &Path, cluster: &str) -> State {
 }
 
 impl Watch<'_> {
-    fn once(&mut self) -> Watched {
-        let look = self.look();
+    fn once(&mut self) -> Option<Watched> {
+        let look = self.look()?;
         let now = SystemClock.unix_ms();
         let cluster = self.cluster.name.clone();
         let kept = Store::open(&self.options.store)
@@ -254,17 +255,18 @@ impl Watch<'_> {
             }
         };
         self.state = state.clone();
-        Watched { state, changes, unkept, unwritten: None, look }
+        Some(Watched { state, changes, unkept, unwritten: None, look })
     }
 
-    fn look(&mut self) -> Look {
+    /// `None`: it was told to end meanwhile.
+    fn look(&mut self) -> Option<Look> {
         let (began, interval_s) = (Instant::now(), self.options.every.as_secs());
         if let Some(late) = self.late.take()
             && matches!(late.try_recv(), Err(TryRecvError::Empty))
         {
             self.late = Some(late);
             let why = "the look before it has not ended yet: a server or its host does not answer".to_owned();
-            return look::failed(&self.cluster, began, interval_s, Reason::Timeout, why);
+            return Some(look::failed(&self.cluster, began, interval_s, Reason::Timeout, why));
         }
         let cluster = Arc::clone(&self.cluster);
         let spec = LookSpec { look_ms: self.options.look_ms, interval_s, at_rest: self.options.at_rest };
@@ -273,20 +275,17 @@ impl Watch<'_> {
         std::thread::spawn(move || drop(send.send(look::look(&cluster, spec))));
         loop {
             match arrived.recv_timeout(POLL) {
-                Ok(look) => return look,
+                Ok(look) => return Some(look),
                 Err(RecvTimeoutError::Disconnected) => {
                     let why = "the look ended without an outcome; please report this bug".to_owned();
-                    return look::failed(&self.cluster, began, interval_s, Reason::Internal, why);
+                    return Some(look::failed(&self.cluster, began, interval_s, Reason::Internal, why));
                 }
                 Err(RecvTimeoutError::Timeout) if began.elapsed() > self.options.at_most => {
                     self.late = Some(arrived);
                     let why = format!("it took more than {} s", self.options.at_most.as_secs());
-                    return look::failed(&self.cluster, began, interval_s, Reason::Timeout, why);
+                    return Some(look::failed(&self.cluster, began, interval_s, Reason::Timeout, why));
                 }
-                Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::Relaxed) => {
-                    let why = "it was ended".to_owned();
-                    return look::failed(&self.cluster, began, interval_s, Reason::Timeout, why);
-                }
+                Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::Relaxed) => return None,
                 Err(RecvTimeoutError::Timeout) => self.notifier.alive(Instant::now()),
             }
         }
@@ -341,7 +340,8 @@ impl Watch<'_> {
             // Closed by a person. What cannot be written now is written by the next look.
             let _ = self.keep_rotation(&rotation);
         }
-        if rotation.counts().is_open && !self.has_told_open {
+        // What begins here is open from now on, and by ourselves.
+        if !begins && rotation.counts().is_open && !self.has_told_open {
             self.has_told_open = true;
             tell(Event::RotationOpen(&rotation.counts().what));
         }
@@ -350,7 +350,7 @@ impl Watch<'_> {
                 Ok(()) => {
                     let what = rotation.counts().what;
                     tell(Event::Rotating(&what));
-                    rotation.begin(&self.state, now);
+                    rotation.begin(&self.state);
                 }
                 Err(why) => rotation.cannot_begin(&why),
             }

@@ -1,8 +1,11 @@
 //! `/metrics`, for Prometheus: one text, made by the last look. Whoever serves HTTP answers by [`answer`], which sets limits.
 
+use std::future::Future as _;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
@@ -12,7 +15,9 @@ use axum::serve::Listener;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Semaphore;
+use tokio::time::Sleep;
 
 /// What strangers may take.
 #[derive(Debug, Clone, Copy)]
@@ -20,13 +25,17 @@ pub struct Limits {
     pub connections: usize,
     /// From a connection, or the end of an answer, to the end of the next request's head.
     pub head: Duration,
+    /// Of an answer of which the other side takes nothing.
+    pub untaken: Duration,
     /// Of a connection, which then has one request; `None`: as many as it likes, and pages that renew themselves.
     pub whole: Option<Duration>,
 }
 
 pub const HEAD_MAX: Duration = Duration::from_secs(10);
+pub const UNTAKEN_MAX: Duration = Duration::from_secs(20);
 /// Prometheus has one, and a person who looks another.
-const METRICS: Limits = Limits { connections: 32, head: HEAD_MAX, whole: Some(Duration::from_secs(20)) };
+const METRICS: Limits =
+    Limits { connections: 32, head: HEAD_MAX, untaken: UNTAKEN_MAX, whole: Some(Duration::from_secs(20)) };
 
 /// Answers until the runtime ends. Anybody on this machine may connect before he has to say who he is: who asks for nothing goes, and there
 /// are never more than so many, so that files can still be opened.
@@ -38,7 +47,7 @@ pub async fn answer<L: Listener>(mut listener: L, app: Router, limits: Limits) {
         tokio::spawn(async move {
             let mut http = http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(limits.head).keep_alive(limits.whole.is_none());
-            let served = http.serve_connection(TokioIo::new(stream), service);
+            let served = http.serve_connection(TokioIo::new(Taken::new(stream, limits.untaken)), service);
             // A connection that broke is the other side's to make again.
             let _ = match limits.whole {
                 Some(whole) => tokio::time::timeout(whole, served).await.unwrap_or(Ok(())),
@@ -46,6 +55,68 @@ pub async fn answer<L: Listener>(mut listener: L, app: Router, limits: Limits) {
             };
             drop(place);
         });
+    }
+}
+
+/// A stream whose other side has to take what it is sent: who asks and never reads would hold a place as long as he likes.
+struct Taken<S> {
+    stream: S,
+    limit: Duration,
+    /// Since it took something last.
+    waits: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Taken<S> {
+    const fn new(stream: S, limit: Duration) -> Self {
+        Self { stream, limit, waits: None }
+    }
+
+    fn is_late(&mut self, context: &mut Context<'_>) -> bool {
+        let limit = self.limit;
+        let waits = self.waits.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+        waits.as_mut().poll(context).is_ready()
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Taken<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Taken<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        if written.is_ready() {
+            self.waits = None;
+        } else if self.is_late(context) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        if flushed.is_pending() && self.is_late(context) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        flushed
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let ended = Pin::new(&mut self.stream).poll_shutdown(context);
+        if ended.is_pending() && self.is_late(context) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        ended
     }
 }
 
@@ -106,7 +177,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("a socket");
         let address = listener.local_addr().expect("bound");
-        let limits = Limits { connections: 3, head: Duration::from_millis(100), whole: None };
+        let limits =
+            Limits { connections: 3, head: Duration::from_millis(100), untaken: UNTAKEN_MAX, whole: None };
         let app = Router::new().route("/", get(|| async { "here" }));
         runtime.spawn(async move {
             let listener = tokio::net::TcpListener::from_std(listener).expect("a socket");
@@ -126,5 +198,38 @@ mod tests {
         asks.read_to_string(&mut said).expect("answered");
         assert!(said.contains("200 OK") && said.ends_with("here"), "{said}");
         drop(silent);
+    }
+
+    /// An outsider asked, and never read what he was answered.
+    #[test]
+    fn who_takes_no_answer_goes_and_others_are_answered() {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("threads");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.set_nonblocking(true).expect("a socket");
+        let address = listener.local_addr().expect("bound");
+        let limits =
+            Limits { connections: 1, head: UNTAKEN_MAX, untaken: Duration::from_millis(200), whole: None };
+        // More than the buffers of both sides hold.
+        let app = Router::new()
+            .route("/", get(|| async { "here" }))
+            .route("/long", get(|| async { "x".repeat(64 * 1024 * 1024) }));
+        runtime.spawn(async move {
+            let listener = tokio::net::TcpListener::from_std(listener).expect("a socket");
+            answer(listener, app, limits).await;
+        });
+        let mut deaf = TcpStream::connect(address).expect("it listens");
+        deaf.write_all(b"GET /long HTTP/1.1\r\nHost: a\r\n\r\n").expect("taken");
+        let mut first = [0; 4];
+        deaf.read_exact(&mut first).expect("it has the only place");
+        let mut asks = TcpStream::connect(address).expect("it listens");
+        asks.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("taken");
+        let mut said = String::new();
+        asks.read_to_string(&mut said).expect("answered");
+        assert!(said.contains("200 OK") && said.ends_with("here"), "{said}");
+        drop(deaf);
     }
 }

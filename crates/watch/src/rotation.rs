@@ -125,8 +125,8 @@ impl RotationRule {
         i64::try_from(now_unix_ms / 1000).unwrap_or(i64::MAX).saturating_add(days)
     }
 
-    /// Whether a certificate that is due is also one of a use that nobody has named: one file for all is replaced for all.
-    fn shared(&self, state: &State, now_unix_ms: u64) -> Option<String> {
+    /// Whether a certificate that is replaced is also one of a use that nobody has named: one file for all is replaced for all.
+    fn shared(&self, state: &State) -> Option<String> {
         let of = |server: &str, usage: &str| match &state
             .entries
             .get(&("certificate", format!("{server} {usage} file")))?
@@ -136,11 +136,20 @@ impl RotationRule {
             Body::Certificate { unread, .. } => Some(Err(unread.clone().unwrap_or_default())),
             _ => None,
         };
-        for (server, usage) in self.due(state, now_unix_ms) {
-            let own = of(&server, &usage);
+        // On all servers of the cluster: a rotation replaces them on those as well whose certificates end later.
+        let named = state.entries.values().filter_map(|entry| match &entry.body {
+            Body::Certificate { server, usage, seen, .. }
+                if seen == "file" && self.uses.contains(&usage.as_str()) =>
+            {
+                Some((server, usage))
+            }
+            _ => None,
+        });
+        for (server, usage) in named {
+            let own = of(server, usage);
             let mut shared: Vec<&str> = Vec::new();
             for (other, word) in USES.iter().filter(|(one, _)| !self.uses.contains(one)) {
-                match of(&server, other) {
+                match of(server, other) {
                     Some(Err(why)) => {
                         return Some(format!(
                             "whether {} of {server} has its certificate in common with {word} cannot be determined, nothing was changed\n  \
@@ -332,10 +341,10 @@ impl Rotation {
         }
     }
 
-    pub fn begin(&mut self, state: &State, now_unix_ms: u64) {
+    pub fn begin(&mut self, state: &State) {
         let (send, outcome) = mpsc::channel();
         self.running = Some(outcome);
-        if let Some(why) = self.rule.shared(state, now_unix_ms) {
+        if let Some(why) = self.rule.shared(state) {
             drop(send.send(RotationOutcome::Refused(why)));
             return;
         }
@@ -366,6 +375,8 @@ impl Rotation {
         match &outcome {
             RotationOutcome::Done(_) => {
                 self.counts.done += 1;
+                // Each was seen as served and as its file has it, before it was done.
+                self.counts.due = 0;
                 self.kept.is_open = false;
                 self.kept.last_done_unix_ms = Some(now_unix_ms);
                 self.kept.next_unix_ms = Some(now_unix_ms + AFTER_ROTATION_MS);

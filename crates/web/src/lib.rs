@@ -31,7 +31,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use secrecy::SecretString;
 use tokio::sync::Semaphore;
-use watch::http::{HEAD_MAX, Limits};
+use watch::http::{HEAD_MAX, Limits, UNTAKEN_MAX};
 
 pub use auth::Token;
 pub use doors::TlsFiles;
@@ -46,7 +46,7 @@ const STOP_POLL: Duration = Duration::from_millis(100);
 /// Each reads the store once; more than that wait.
 const READERS_MAX: usize = 4;
 /// A browser has up to six, and each page that is open one that waits for news.
-const LIMITS: Limits = Limits { connections: 256, head: HEAD_MAX, whole: None };
+const LIMITS: Limits = Limits { connections: 256, head: HEAD_MAX, untaken: UNTAKEN_MAX, whole: None };
 
 /// Beside the store.
 const JOURNALS: &str = "journals";

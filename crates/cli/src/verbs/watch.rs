@@ -121,7 +121,8 @@ pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
         rotation: watch_rotate::of_inventory(&global.inventory, &cluster)?,
     };
     let is_json = global.format == Format::Json;
-    let mut blind = false;
+    // Until a look has ended.
+    let mut blind = true;
     let (mut unkept, mut unwritten): (Option<String>, Option<String>) = (None, None);
     let mut failed: Result<(), OpsError> = Ok(());
     let mut tell = |watched: &Watched| {

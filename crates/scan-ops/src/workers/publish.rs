@@ -312,7 +312,7 @@ impl Gather<'_> {
         let zones: BTreeSet<&str> =
             self.tasks.iter().filter(|task| !task.is_answered).map(|task| task.zone.as_str()).collect();
         format!(
-            "no answer for {} s; {} targets are left, in zone {}. Is a worker there? sealion scan worker --from … --zone {}",
+            "no answer for {} s; {} targets are left, in zone {}. Is a worker there, and not busy with another scan? sealion scan worker --from … --zone {}",
             silent.as_secs(),
             self.left,
             zones.iter().copied().collect::<Vec<_>>().join(", "),
@@ -330,7 +330,7 @@ impl Gather<'_> {
             .collect();
         for (word, zone) in missing {
             let why = format!(
-                "cannot tell: no worker of zone {zone} brought a result (the scan was ended, or no worker answered for {} s)",
+                "cannot tell: no worker of zone {zone} brought a result (the scan was ended, or none came for {} s: there is no worker, or it is busy with another scan)",
                 silence_max.as_secs()
             );
             self.row(rows::not_asked(&word, &why));

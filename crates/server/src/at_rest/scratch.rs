@@ -56,20 +56,24 @@ pub struct LiveSettings {
 }
 
 impl LiveSettings {
+    /// Each as it was; `None`: the server does not have it.
+    pub fn named(&self) -> [(&'static str, Option<&str>); 5] {
+        [
+            ("innodb_max_dirty_pages_pct", self.dirty_pages_pct.as_deref()),
+            ("innodb_io_capacity", self.io_capacity.as_deref()),
+            ("innodb_io_capacity_max", self.io_capacity_max.as_deref()),
+            ("innodb_immediate_scrub_data_uncompressed", self.scrubs.as_deref()),
+            ("innodb_file_per_table", self.file_per_table.as_deref()),
+        ]
+    }
+
     /// # Errors
     /// As the server says.
     pub fn restore(&self, client: &mut Client) -> Result<(), NetError> {
-        let settings = [
-            ("innodb_max_dirty_pages_pct", &self.dirty_pages_pct),
-            ("innodb_io_capacity", &self.io_capacity),
-            ("innodb_io_capacity_max", &self.io_capacity_max),
-            ("innodb_immediate_scrub_data_uncompressed", &self.scrubs),
-            ("innodb_file_per_table", &self.file_per_table),
-        ];
-        for (name, value) in settings {
+        for (name, value) in self.named() {
             let is_plain =
-                |value: &&String| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
-            if let Some(value) = value.as_ref().filter(is_plain) {
+                |value: &&str| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
+            if let Some(value) = value.filter(is_plain) {
                 client.execute(&format!("SET GLOBAL {name}={value}"))?;
             }
         }

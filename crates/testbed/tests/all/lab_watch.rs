@@ -306,6 +306,7 @@ fn certificates_that_end_soon_are_replaced_where_the_inventory_says_so_and_nowhe
     }
     let ended = watched.program.interrupt(UP).exits(0);
     assert!(ended.stdout.contains("rotation clients: due -> done"), "{ended}");
+    assert!(!ended.stderr.contains("is open"), "its own is nobody's to close: {ended}");
     std::fs::write(&inventory, &plain).unwrap();
     let after = served(&lab);
     assert_eq!(after.len(), 2, "{after:?}");

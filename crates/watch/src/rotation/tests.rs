@@ -110,7 +110,7 @@ fn offer(rotation: &mut Rotation, state: &State, now_ms: u64) -> bool {
     let begins = rotation.is_to_begin(state, now_ms);
     if begins {
         assert!(rotation.kept().is_open, "known before it begins");
-        rotation.begin(state, now_ms);
+        rotation.begin(state);
     }
     begins
 }
@@ -275,7 +275,7 @@ fn one_certificate_for_several_uses_is_replaced_where_all_of_them_are_named() {
         "{why}"
     );
     assert_eq!(rotator.runs.load(Ordering::Relaxed), 0);
-    assert_eq!(rule(&["server", "galera"]).shared(&due, NOW_MS), None);
+    assert_eq!(rule(&["server", "galera"]).shared(&due), None);
     // What the next process would not know of does not begin.
     let mut rotation = rotation_of(&rotator, RotationKept::default());
     assert!(rotation.is_to_begin(&due, NOW_MS));

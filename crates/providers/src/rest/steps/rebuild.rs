@@ -9,7 +9,7 @@ use disk::{DataDirectory, Kind};
 use model::text::counted;
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
-use server::at_rest::file_stem;
+use server::at_rest::{SCRATCH, file_stem};
 use server::{AtRest, LiveSettings, OwnChoice, Rebuild, Rebuilt, TableName, UndoRound};
 
 use super::target;
@@ -301,6 +301,29 @@ impl StepKind for RebuildStep {
             }
             at = next;
         }
+    }
+
+    /// Settings that are otherwise while pages are written over, and what they are written over with.
+    fn left(&self, world: &mut World<'_>, step: &Step) -> Option<String> {
+        let wish: RebuildParams = params(step).ok().filter(|wish: &RebuildParams| wish.goes_forward)?;
+        let name = only_node(step).ok()?;
+        let node = world.node(&name).ok()?;
+        let Ok(view) = node.view() else {
+            return Some(format!("{name}: whether InnoDB is set as before cannot be determined"));
+        };
+        let is = |variable: &str| view.variable(variable).unwrap_or("not there").to_owned();
+        let mut left: Vec<String> = (wish.settings.named().into_iter())
+            .filter_map(|(variable, before)| Some((variable, before?)))
+            .filter(|(variable, before)| view.variable(variable) != Some(*before))
+            .map(|(variable, before)| {
+                format!("{variable} is {}, and was {before} (SET GLOBAL)", is(variable))
+            })
+            .collect();
+        let is_ours = |table: &server::Table| table.name.schema == SCRATCH;
+        if node.at_rest().is_ok_and(|said| said.tables.iter().any(is_ours)) {
+            left.push(format!("DROP DATABASE {SCRATCH}, with which pages were written over"));
+        }
+        (!left.is_empty()).then(|| format!("{name}: {}", left.join("; ")))
     }
 
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
