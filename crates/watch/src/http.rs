@@ -71,10 +71,15 @@ impl<S> Taken<S> {
         Self { stream, limit, waits: None }
     }
 
-    fn is_late(&mut self, context: &mut Context<'_>) -> bool {
+    /// What is ready was taken, and the time begins anew with what is not.
+    fn limited<T>(&mut self, context: &mut Context<'_>, said: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if said.is_ready() {
+            self.waits = None;
+            return said;
+        }
         let limit = self.limit;
         let waits = self.waits.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
-        waits.as_mut().poll(context).is_ready()
+        waits.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
@@ -95,28 +100,17 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Taken<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        if written.is_ready() {
-            self.waits = None;
-        } else if self.is_late(context) {
-            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
-        }
-        written
+        self.limited(context, written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
-        if flushed.is_pending() && self.is_late(context) {
-            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
-        }
-        flushed
+        self.limited(context, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let ended = Pin::new(&mut self.stream).poll_shutdown(context);
-        if ended.is_pending() && self.is_late(context) {
-            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
-        }
-        ended
+        self.limited(context, ended)
     }
 }
 

@@ -149,15 +149,15 @@ impl RotationRule {
             let own = of(server, usage);
             let mut shared: Vec<&str> = Vec::new();
             for (other, word) in USES.iter().filter(|(one, _)| !self.uses.contains(one)) {
-                match of(server, other) {
-                    Some(Err(why)) => {
+                match (&own, &of(server, other)) {
+                    (_, Some(Err(why))) | (Some(Err(why)), Some(_)) => {
                         return Some(format!(
                             "whether {} of {server} has its certificate in common with {word} cannot be determined, nothing was changed\n  \
                              why:  {why}\n  next: sealion rotate {}",
                             self.what, self.what
                         ));
                     }
-                    found if found.is_some() && found == own => shared.push(word),
+                    (own, found) if found.is_some() && found == own => shared.push(word),
                     _ => {}
                 }
             }

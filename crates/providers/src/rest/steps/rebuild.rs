@@ -320,8 +320,12 @@ impl StepKind for RebuildStep {
             })
             .collect();
         let is_ours = |table: &server::Table| table.name.schema == SCRATCH;
-        if node.at_rest().is_ok_and(|said| said.tables.iter().any(is_ours)) {
-            left.push(format!("DROP DATABASE {SCRATCH}, with which pages were written over"));
+        match node.at_rest() {
+            Ok(said) if said.tables.iter().any(is_ours) => {
+                left.push(format!("DROP DATABASE {SCRATCH}, with which pages were written over"));
+            }
+            Ok(_) => {}
+            Err(_) => left.push(format!("whether the schema {SCRATCH} is left cannot be determined")),
         }
         (!left.is_empty()).then(|| format!("{name}: {}", left.join("; ")))
     }
