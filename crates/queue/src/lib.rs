@@ -10,6 +10,7 @@ mod error;
 pub mod nats;
 pub mod rights;
 pub mod sqlite;
+mod turn;
 
 use std::fmt;
 use std::time::Duration;
@@ -140,14 +141,14 @@ pub trait Queue: Send {
     -> Result<Vec<Answer>, QueueError>;
     /// Forgets an answer that cannot be one, so that another can be brought: jobs of the same number are to be published again.
     fn retract(&mut self, run: &Run, answer: &Answer) -> Result<(), QueueError>;
-    /// Jobs of a run that wait, or are in some worker's hands, or were when it died.
-    fn left(&mut self, run: &Run) -> Result<u64, QueueError>;
+    /// Jobs of a run in a zone that wait, or are in some worker's hands, or were when it died.
+    fn left(&mut self, run: &RunId, zone: &Zone) -> Result<u64, QueueError>;
     /// Nobody wants its answers any more: jobs that wait go, and what comes later is dropped.
     fn close_run(&mut self, run: &Run) -> Result<(), QueueError>;
 
     /// The settings of a run; `None`: it is over.
     fn settings(&mut self, run: &RunId) -> Result<Option<Vec<u8>>, QueueError>;
-    /// Jobs of a zone, at most so many. It waits for the first one so long and no longer.
+    /// Jobs of a zone, at most so many, those of all runs in turn. It waits for the first one so long and no longer.
     fn lease(&mut self, zone: &Zone, jobs_max: usize, wait: Duration) -> Result<Vec<Lease>, QueueError>;
     /// Hands in answers. When it returns they are kept, or somebody else's are, or the run is over.
     fn ack(&mut self, answers: Vec<(Lease, Vec<u8>)>) -> Result<(), QueueError>;

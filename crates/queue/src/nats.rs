@@ -2,7 +2,7 @@
 //!
 //! | stream | has | goes |
 //! | --- | --- | --- |
-//! | `SEALION_JOBS` | `sealion.job.ZONE.RUN`, a work queue with a consumer for each zone | when a job is acknowledged |
+//! | `SEALION_JOBS_ZONE` | `sealion.job.ZONE.RUN`, a work queue with a consumer for each run, called as the run | when a job is acknowledged |
 //! | `SEALION_RUNS` | `sealion.run.RUN`, the settings, for a direct get | with its run |
 //! | `SEALION_ANSWERS_RUN` | `sealion.answer.ZONE.RUN.NUMBER`, one message a subject | with its run |
 //!
@@ -28,6 +28,7 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout, timeout_at};
 
 use crate::rights::{ANSWERS, JOBS, RUNS, inbox};
+use crate::turn::{Turn, share};
 use crate::{Answer, DELIVERIES_MAX, Job, KEPT, Lease, Outcome, Queue, QueueError, Run, RunId, Zone};
 
 /// Older ones answer some of what is asked in another way, and get no fixes of security any more.
@@ -41,7 +42,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(250);
 const IN_FLIGHT: usize = 512;
 /// So long a job is known by its id, for one that is published again when the broker came back.
 const DUPLICATES_KNOWN: Duration = Duration::from_secs(15 * 60);
-/// Jobs that all workers of a zone hold together.
+/// Jobs of a run that all workers of a zone hold together.
 const HELD_MAX: i64 = 1_000_000;
 /// Answers that were handed over and not confirmed come again after this.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
@@ -54,6 +55,10 @@ const DEAD: &str = "Sealion-Dead";
 const SUBJECT_IS_TAKEN: u64 = 10077;
 /// JetStream is still starting.
 const UNAVAILABLE: u64 = 503;
+/// Between two looks for jobs where none wait.
+const POLL: Duration = Duration::from_millis(100);
+/// So long the runs of a zone are known.
+const RUNS_KNOWN: Duration = Duration::from_secs(1);
 const LOGIN_BYTES_MAX: u64 = 64 * 1024;
 
 /// Who is told that the broker is away, or back.
@@ -79,6 +84,15 @@ pub struct NatsPlace {
 pub struct NatsQueue {
     runtime: Runtime,
     link: Link,
+    turn: Turn,
+    runs: Option<Runs>,
+}
+
+/// Runs that a zone had when it was asked for them.
+struct Runs {
+    zone: Zone,
+    asked_at: Instant,
+    ids: Vec<RunId>,
 }
 
 struct Link {
@@ -123,7 +137,7 @@ impl NatsQueue {
             .build()
             .map_err(|error| unreachable_at(&place.url, format!("no thread for it: {error}")))?;
         let link = runtime.block_on(Link::open(place))?;
-        Ok(Self { runtime, link })
+        Ok(Self { runtime, link, turn: Turn::default(), runs: None })
     }
 }
 
@@ -396,14 +410,7 @@ impl Link {
         timeout(REQUEST_WAIT, self.client.flush()).await.is_ok_and(|flushed| flushed.is_ok())
     }
 
-    /// Messages of a consumer: at most so many, and no longer than `wait` for them.
-    async fn pull(
-        &mut self,
-        stream: &str,
-        consumer: &str,
-        messages_max: usize,
-        wait: Duration,
-    ) -> Result<Vec<Message>, QueueError> {
+    fn check_signs(&self) -> Result<(), QueueError> {
         let signs = self.signs.borrow().clone();
         if let Some(why) = &signs.refusal {
             return Err(self.refused(why));
@@ -411,10 +418,25 @@ impl Link {
         if signs.down_since.is_some_and(|since| since.elapsed() > self.place.wait_max) {
             return Err(self.broken(format!("it was away for {} s", self.place.wait_max.as_secs())));
         }
+        Ok(())
+    }
+
+    /// Messages of a consumer: at most so many, and no longer than `wait` for them. Where that is none, what is there now.
+    async fn pull(
+        &mut self,
+        stream: &str,
+        consumer: &str,
+        messages_max: usize,
+        wait: Duration,
+    ) -> Result<Vec<Message>, QueueError> {
+        self.check_signs()?;
         self.pulls_begun += 1;
         let reply = format!("{}.{}", self.pull_inbox, self.pulls_begun);
-        let wait = wait.max(Duration::from_millis(1));
-        let body = serde_json::json!({"batch": messages_max, "expires": wait.as_nanos()}).to_string();
+        let body = match wait {
+            Duration::ZERO => serde_json::json!({"batch": messages_max, "no_wait": true}),
+            wait => serde_json::json!({"batch": messages_max, "expires": wait.as_nanos()}),
+        };
+        let body = body.to_string();
         let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.{consumer}");
         let ends_at = tokio::time::Instant::now() + wait + Duration::from_secs(1);
         let asked = self.client.publish_with_reply(subject, reply.clone(), body.into());
@@ -440,6 +462,77 @@ impl Link {
             }
         }
         Ok(found)
+    }
+
+    /// Jobs of a zone that wait now, at most so many.
+    async fn jobs_in_turn(
+        &mut self,
+        zone: &Zone,
+        jobs_max: usize,
+        turn: &mut Turn,
+        known: &mut Option<Runs>,
+    ) -> Result<Vec<Message>, QueueError> {
+        self.check_signs()?;
+        let is_new = |runs: &&Runs| runs.zone == *zone && runs.asked_at.elapsed() < RUNS_KNOWN;
+        let ids = if let Some(known) = known.as_ref().filter(is_new) {
+            known.ids.clone()
+        } else {
+            let asked = timeout(RUNS_KNOWN, self.runs(zone)).await;
+            let ids = asked.unwrap_or_else(|_| Ok(vec![]))?;
+            *known = Some(Runs { zone: zone.clone(), asked_at: Instant::now(), ids: ids.clone() });
+            ids
+        };
+        let runs = turn.next(ids);
+        let jobs = jobs_name(zone);
+        let mut found = Vec::new();
+        for (number, run) in runs.iter().enumerate() {
+            let most = share(jobs_max.saturating_sub(found.len()), runs.len() - number);
+            // What is not answered while the broker is away is waited for once, and not for each run.
+            if most > 0 && self.signs.borrow().down_since.is_none() {
+                found.extend(self.pull(&jobs, run.as_str(), most, Duration::ZERO).await?);
+            }
+        }
+        // A run that has just come is not waited for where nothing else is to be done.
+        if found.is_empty() {
+            *known = None;
+        }
+        Ok(found)
+    }
+
+    /// The runs that have jobs in a zone, or had: its consumers have their names. None where nobody has published yet.
+    async fn runs(&self, zone: &Zone) -> Result<Vec<RunId>, QueueError> {
+        let subject = format!("$JS.API.CONSUMER.NAMES.{}", jobs_name(zone));
+        let answer = match self.request(&subject, None, vec![]).await {
+            Ok(answer) => answer,
+            Err(Fault::Refused(why)) => return Err(self.refused(&why)),
+            Err(Fault::Away(_) | Fault::Nobody | Fault::TooLong) => return Ok(vec![]),
+        };
+        let said: serde_json::Value = serde_json::from_slice(&answer.payload).unwrap_or_default();
+        let names = said.get("consumers").and_then(serde_json::Value::as_array);
+        let words = names.into_iter().flatten().filter_map(serde_json::Value::as_str);
+        Ok(words.filter_map(|word| RunId::parse(word).ok()).collect())
+    }
+
+    /// Removes what is left of runs whose settings went: of publishers that were killed.
+    async fn remove_old(&self, zone: &Zone) -> Result<(), QueueError> {
+        let jobs = &jobs_name(zone);
+        for run in self.runs(zone).await? {
+            let settings = format!("$JS.API.DIRECT.GET.{RUNS}.sealion.run.{run}");
+            let found = self.request(&settings, None, vec![]).await;
+            if found.is_ok_and(|message| message.status == Some(StatusCode::NOT_FOUND)) {
+                self.remove_consumer(jobs, &run).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn remove_consumer(&self, stream: &str, run: &RunId) -> Result<(), QueueError> {
+        let subject = format!("$JS.API.CONSUMER.DELETE.{stream}.{run}");
+        // One that is not there is as good; one that stays goes the next time.
+        match self.request(&subject, None, vec![]).await {
+            Err(Fault::Refused(why)) => Err(self.refused(&why)),
+            _ => Ok(()),
+        }
     }
 
     async fn say(&self, leases: &[Lease], word: &'static str) -> Result<(), QueueError> {
@@ -548,11 +641,15 @@ fn kept(answer: &Message) -> Result<(), Fault> {
     }
 }
 
-fn jobs_config() -> stream::Config {
+fn jobs_name(zone: &Zone) -> String {
+    format!("{JOBS}{zone}")
+}
+
+fn jobs_config(zone: &Zone) -> stream::Config {
     stream::Config {
-        name: JOBS.into(),
+        name: jobs_name(zone),
         description: Some("sealion: targets that wait for a worker".into()),
-        subjects: vec!["sealion.job.*.*".into()],
+        subjects: vec![format!("sealion.job.{zone}.*")],
         retention: RetentionPolicy::WorkQueue,
         discard: DiscardPolicy::New,
         duplicate_window: DUPLICATES_KNOWN,
@@ -656,8 +753,6 @@ impl Queue for NatsQueue {
         let link = &self.link;
         self.runtime.block_on(async {
             let context = &link.context;
-            link.insist(|| async move { context.get_or_create_stream(jobs_config()).await.map(drop) })
-                .await?;
             link.insist(|| async move { keep_what_is_there(context).await }).await?;
             link.insist(
                 || async move { context.get_or_create_stream(answers_config(&run.id)).await.map(drop) },
@@ -672,19 +767,27 @@ impl Queue for NatsQueue {
             };
             let answers = answers_name(&run.id);
             link.insist(|| context.create_consumer_on_stream(gather.clone(), answers.clone())).await?;
+            // Before its consumers, by whose names workers and other publishers know of it.
+            let settings = (format!("sealion.run.{}", run.id), None, run.settings.clone());
+            link.keep(vec![settings]).await?;
             for zone in &run.zones {
+                let jobs = &jobs_name(zone);
+                link.insist(
+                    || async move { context.get_or_create_stream(jobs_config(zone)).await.map(drop) },
+                )
+                .await?;
+                link.remove_old(zone).await?;
                 let workers = pull::Config {
-                    durable_name: Some(zone.to_string()),
-                    filter_subject: format!("sealion.job.{zone}.*"),
+                    durable_name: Some(run.id.to_string()),
+                    filter_subject: format!("sealion.job.{zone}.{}", run.id),
                     ack_policy: AckPolicy::Explicit,
                     ack_wait: run.lease,
                     max_ack_pending: HELD_MAX,
                     ..pull::Config::default()
                 };
-                link.insist(|| context.create_consumer_on_stream(workers.clone(), JOBS)).await?;
+                link.insist(|| context.create_consumer_on_stream(workers.clone(), jobs)).await?;
             }
-            let settings = (format!("sealion.run.{}", run.id), None, run.settings.clone());
-            link.keep(vec![settings]).await
+            Ok(())
         })?;
         if self.settings(&run.id)?.as_ref() != Some(&run.settings) {
             return Err(self.link.refused(&format!(
@@ -735,13 +838,14 @@ impl Queue for NatsQueue {
         })
     }
 
-    fn left(&mut self, run: &Run) -> Result<u64, QueueError> {
+    fn left(&mut self, run: &RunId, zone: &Zone) -> Result<u64, QueueError> {
         let link = &self.link;
         self.runtime.block_on(async {
-            let filter = format!("sealion.job.*.{}", run.id);
+            let filter = format!("sealion.job.{zone}.{run}");
+            let jobs = &jobs_name(zone);
             let context = &link.context;
             link.insist(|| async {
-                let stream = context.get_stream(JOBS).await.map_err(|error| error.to_string())?;
+                let stream = context.get_stream(jobs).await.map_err(|error| error.to_string())?;
                 let found = stream.info_builder().subjects(&filter).fetch().await;
                 let mut found = found.map_err(|error| error.to_string())?;
                 let mut sum = 0;
@@ -759,15 +863,19 @@ impl Queue for NatsQueue {
         self.runtime.block_on(async {
             let context = &link.context;
             // The settings first: who asks for them then drops what it holds.
-            for (stream, filter) in
-                [(RUNS, format!("sealion.run.{}", run.id)), (JOBS, format!("sealion.job.*.{}", run.id))]
-            {
-                let filter = &filter;
+            let settings = (RUNS.to_owned(), format!("sealion.run.{}", run.id));
+            let jobs =
+                run.zones.iter().map(|zone| (jobs_name(zone), format!("sealion.job.{zone}.{}", run.id)));
+            for (stream, filter) in std::iter::once(settings).chain(jobs) {
+                let (stream, filter) = (&stream, &filter);
                 link.insist(|| async move {
                     let stream = context.get_stream(stream).await.map_err(|error| error.to_string())?;
                     stream.purge().filter(filter.clone()).await.map(drop).map_err(|error| error.to_string())
                 })
                 .await?;
+            }
+            for zone in &run.zones {
+                link.remove_consumer(&jobs_name(zone), &run.id).await?;
             }
             let answers = answers_name(&run.id);
             link.insist(|| context.delete_stream(&answers)).await.map(drop)
@@ -796,9 +904,17 @@ impl Queue for NatsQueue {
     }
 
     fn lease(&mut self, zone: &Zone, jobs_max: usize, wait: Duration) -> Result<Vec<Lease>, QueueError> {
-        let link = &mut self.link;
-        self.runtime.block_on(async {
-            let messages = link.pull(JOBS, zone.as_str(), jobs_max, wait).await?;
+        let Self { runtime, link, turn, runs } = self;
+        runtime.block_on(async {
+            let ends_at = tokio::time::Instant::now() + wait;
+            let messages = loop {
+                let messages = link.jobs_in_turn(zone, jobs_max, turn, runs).await?;
+                let left = ends_at.saturating_duration_since(tokio::time::Instant::now());
+                if !messages.is_empty() || left.is_zero() {
+                    break messages;
+                }
+                sleep(left.min(POLL)).await;
+            };
             let (mut leases, mut dead) = (Vec::new(), Vec::new());
             for message in messages {
                 match lease_of(zone, &message) {
@@ -947,8 +1063,11 @@ mod tests {
 
     #[test]
     fn deliveries_are_read_from_both_forms_of_the_reply() {
-        assert_eq!(deliveries_of("$JS.ACK.SEALION_JOBS.dmz.3.10.11.1700000000000000000.5"), Some(3));
-        assert_eq!(deliveries_of("$JS.ACK._.HASH.SEALION_JOBS.dmz.4.10.11.1700000000000000000.5.r"), Some(4));
+        assert_eq!(deliveries_of("$JS.ACK.SEALION_JOBS_dmz.r.3.10.11.1700000000000000000.5"), Some(3));
+        assert_eq!(
+            deliveries_of("$JS.ACK._.HASH.SEALION_JOBS_dmz.r.4.10.11.1700000000000000000.5.r"),
+            Some(4)
+        );
         for bad in ["", "a.b", "$JS.ACK.S.c.x.1.1.1.1"] {
             assert_eq!(deliveries_of(bad), None, "{bad}");
         }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, params};
 
+use crate::turn::{Turn, share};
 use crate::{Answer, DELIVERIES_MAX, Job, KEPT, Lease, Outcome, Queue, QueueError, Run, RunId, Zone};
 
 /// Another process writes its batch; longer means that it hangs.
@@ -26,7 +27,7 @@ CREATE TABLE IF NOT EXISTS job (
     place INTEGER PRIMARY KEY, run TEXT NOT NULL, number INTEGER NOT NULL, zone TEXT NOT NULL, body BLOB NOT NULL,
     deliveries INTEGER NOT NULL DEFAULT 0, free_at_unix_ms INTEGER NOT NULL DEFAULT 0, UNIQUE (run, number)
 );
-CREATE INDEX IF NOT EXISTS job_zone ON job (zone, free_at_unix_ms);
+CREATE INDEX IF NOT EXISTS job_turn ON job (zone, run, free_at_unix_ms);
 CREATE TABLE IF NOT EXISTS answer (
     place INTEGER PRIMARY KEY, run TEXT NOT NULL, number INTEGER NOT NULL, zone TEXT NOT NULL, body BLOB,
     deliveries INTEGER NOT NULL, UNIQUE (run, number)
@@ -36,8 +37,11 @@ CREATE TABLE IF NOT EXISTS answer (
 pub struct SqliteQueue {
     connection: Connection,
     path: PathBuf,
+    /// Device and inode of the file; `None` in memory.
+    file: Option<(u64, u64)>,
     /// Of the answers that were read.
     read_up_to: i64,
+    turn: Turn,
 }
 
 impl SqliteQueue {
@@ -68,7 +72,7 @@ impl SqliteQueue {
         // Absolute, for `:memory:` is not a file for SQLite.
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let connection = Connection::open_with_flags(absolute, flags).map_err(|error| failed(&error))?;
-        Self::of(connection, path)
+        Self::of(connection, path, Some((about.dev(), about.ino())))
     }
 
     /// One that ends with this process.
@@ -78,10 +82,10 @@ impl SqliteQueue {
     pub fn in_memory() -> Result<Self, QueueError> {
         let path = Path::new("the queue in memory");
         let connection = Connection::open_in_memory().map_err(|error| QueueError::of_file(path, error))?;
-        Self::of(connection, path)
+        Self::of(connection, path, None)
     }
 
-    fn of(connection: Connection, path: &Path) -> Result<Self, QueueError> {
+    fn of(connection: Connection, path: &Path, file: Option<(u64, u64)>) -> Result<Self, QueueError> {
         let failed = |error: rusqlite::Error| QueueError::of_file(path, error);
         connection.busy_timeout(BUSY_WAIT).map_err(failed)?;
         let tables: i64 = connection
@@ -95,7 +99,8 @@ impl SqliteQueue {
         to_wal(&connection).map_err(failed)?;
         // A job goes in the transaction that keeps its answer: a power cut takes both back, or none.
         connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
-        let mut queue = Self { connection, path: path.to_owned(), read_up_to: 0 };
+        let mut queue =
+            Self { connection, path: path.to_owned(), file, read_up_to: 0, turn: Turn::default() };
         queue.write(|transaction| {
             transaction.execute_batch(TABLES)?;
             transaction.pragma_update(None, "application_id", APPLICATION_ID)
@@ -116,55 +121,44 @@ impl SqliteQueue {
         run().map_err(|error: rusqlite::Error| QueueError::of_file(&self.path, error))
     }
 
+    /// Who has opened a file that was removed since sees nothing of what others do, for ever.
+    fn check_file(&self) -> Result<(), QueueError> {
+        let Some(own) = self.file else { return Ok(()) };
+        let found = self.path.metadata().map(|about| (about.dev(), about.ino()));
+        let why = match found {
+            Ok(found) if found == own => return Ok(()),
+            Ok(_) => "another file has its name now".to_owned(),
+            Err(error) => format!("it is gone: {error}"),
+        };
+        let next = "start it again: what was in the file that was removed is lost".into();
+        Err(QueueError::Unreachable { place: self.path.display().to_string(), why, next })
+    }
+
+    /// Runs of which a job of the zone waits.
+    fn runs(&self, zone: &Zone, now_unix_ms: i64) -> rusqlite::Result<Vec<RunId>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id FROM run
+             WHERE EXISTS (SELECT 1 FROM job WHERE zone = ?1 AND run = run.id AND free_at_unix_ms <= ?2)",
+        )?;
+        let rows = statement.query_map(params![zone.as_str(), now_unix_ms], |row| row.get(0).map(RunId))?;
+        rows.collect()
+    }
+
     fn take(&mut self, zone: &Zone, jobs_max: usize) -> Result<Vec<Lease>, QueueError> {
         let now = now_unix_ms();
-        let free: bool = self
-            .connection
-            .query_row(
-                "SELECT EXISTS (SELECT 1 FROM job WHERE zone = ?1 AND free_at_unix_ms <= ?2)",
-                params![zone.as_str(), now],
-                |row| row.get(0),
-            )
-            .map_err(|error| QueueError::of_file(&self.path, error))?;
+        let runs = self.runs(zone, now).map_err(|error| QueueError::of_file(&self.path, error))?;
         // Whoever waits does not take the lock of whoever works.
-        if !free {
+        if runs.is_empty() {
             return Ok(vec![]);
         }
+        let runs = self.turn.next(runs);
         self.write(|transaction| {
-            transaction.execute(
-                "INSERT OR IGNORE INTO answer (run, number, zone, body, deliveries)
-                 SELECT run, number, zone, NULL, deliveries FROM job
-                 WHERE zone = ?1 AND free_at_unix_ms <= ?2 AND deliveries >= ?3",
-                params![zone.as_str(), now, DELIVERIES_MAX],
-            )?;
-            transaction.execute(
-                "DELETE FROM job WHERE zone = ?1 AND free_at_unix_ms <= ?2 AND deliveries >= ?3",
-                params![zone.as_str(), now, DELIVERIES_MAX],
-            )?;
-            let mut found = transaction.prepare_cached(
-                "UPDATE job SET deliveries = deliveries + 1,
-                        free_at_unix_ms = ?2 + (SELECT lease_ms FROM run WHERE run.id = job.run)
-                 WHERE place IN (SELECT place FROM job JOIN run ON run.id = job.run
-                                 WHERE zone = ?1 AND free_at_unix_ms <= ?2 ORDER BY place LIMIT ?3)
-                 RETURNING place, run, number, body, deliveries",
-            )?;
-            let jobs_max = i64::try_from(jobs_max).unwrap_or(i64::MAX);
-            let rows = found.query_map(params![zone.as_str(), now, jobs_max], |row| {
-                let deliveries: u32 = row.get(4)?;
-                Ok(Lease {
-                    job: Job {
-                        run: RunId(row.get(1)?),
-                        zone: zone.clone(),
-                        number: row.get::<_, i64>(2)?.unsigned_abs(),
-                        attempt: 0,
-                        body: row.get(3)?,
-                    },
-                    deliveries,
-                    // A later delivery is somebody else's.
-                    token: format!("{}/{deliveries}", row.get::<_, i64>(0)?),
-                })
-            })?;
-            rows.collect()
+            let mut leases = Vec::new();
+            for (number, run) in runs.iter().enumerate() {
+                let most = share(jobs_max.saturating_sub(leases.len()), runs.len() - number);
+                take_of(transaction, zone, run, now, most, &mut leases)?;
+            }
+            Ok(leases)
         })
     }
 
@@ -185,6 +179,49 @@ impl SqliteQueue {
             Ok(())
         })
     }
+}
+
+/// Takes jobs of one run that wait. One that was handed out too often is dead, which is its answer.
+fn take_of(
+    transaction: &Transaction<'_>,
+    zone: &Zone,
+    run: &RunId,
+    now_unix_ms: i64,
+    jobs_max: usize,
+    leases: &mut Vec<Lease>,
+) -> rusqlite::Result<()> {
+    let mut waiting = transaction.prepare_cached(
+        "SELECT place, number, body, deliveries FROM job WHERE zone = ?1 AND run = ?2 AND free_at_unix_ms <= ?3
+         ORDER BY free_at_unix_ms, place LIMIT ?4",
+    )?;
+    let mut hand_out = transaction.prepare_cached(
+        "UPDATE job SET deliveries = ?2, free_at_unix_ms = ?3 + (SELECT lease_ms FROM run WHERE id = job.run)
+         WHERE place = ?1",
+    )?;
+    let mut bury = transaction.prepare_cached(
+        "INSERT OR IGNORE INTO answer (run, number, zone, body, deliveries) VALUES (?1, ?2, ?3, NULL, ?4)",
+    )?;
+    let mut remove = transaction.prepare_cached("DELETE FROM job WHERE place = ?1")?;
+    let most = i64::try_from(jobs_max).unwrap_or(i64::MAX);
+    let found: Vec<(i64, i64, Vec<u8>, u32)> = waiting
+        .query_map(params![zone.as_str(), run.as_str(), now_unix_ms, most], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    for (place, number, body, before) in found {
+        if before >= DELIVERIES_MAX {
+            bury.execute(params![run.as_str(), number, zone.as_str(), before])?;
+            remove.execute([place])?;
+            continue;
+        }
+        let deliveries = before + 1;
+        hand_out.execute(params![place, deliveries, now_unix_ms])?;
+        let job =
+            Job { run: run.clone(), zone: zone.clone(), number: number.unsigned_abs(), attempt: 0, body };
+        // A later delivery is somebody else's.
+        leases.push(Lease { job, deliveries, token: format!("{place}/{deliveries}") });
+    }
+    Ok(())
 }
 
 fn now_unix_ms() -> i64 {
@@ -271,6 +308,7 @@ impl Queue for SqliteQueue {
     ) -> Result<Vec<Answer>, QueueError> {
         let began = Instant::now();
         loop {
+            self.check_file()?;
             let read = || {
                 let mut statement = self.connection.prepare_cached(
                     "SELECT place, number, zone, body, deliveries FROM answer WHERE run = ?1 AND place > ?2
@@ -301,11 +339,13 @@ impl Queue for SqliteQueue {
         }
     }
 
-    fn left(&mut self, run: &Run) -> Result<u64, QueueError> {
+    fn left(&mut self, run: &RunId, zone: &Zone) -> Result<u64, QueueError> {
         self.connection
-            .query_row("SELECT count(*) FROM job WHERE run = ?1", params![run.id.as_str()], |row| {
-                row.get::<_, i64>(0).map(i64::unsigned_abs)
-            })
+            .query_row(
+                "SELECT count(*) FROM job WHERE zone = ?1 AND run = ?2",
+                params![zone.as_str(), run.as_str()],
+                |row| row.get::<_, i64>(0).map(i64::unsigned_abs),
+            )
             .map_err(|error| QueueError::of_file(&self.path, error))
     }
 
@@ -349,6 +389,7 @@ impl Queue for SqliteQueue {
     fn lease(&mut self, zone: &Zone, jobs_max: usize, wait: Duration) -> Result<Vec<Lease>, QueueError> {
         let began = Instant::now();
         loop {
+            self.check_file()?;
             let leases = self.take(zone, jobs_max)?;
             if !leases.is_empty() || began.elapsed() >= wait {
                 return Ok(leases);
@@ -453,6 +494,24 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_at_a_file_that_was_removed_is_told() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("q.db");
+        let mut queue = SqliteQueue::open(&path).expect("it is made");
+        assert!(queue.lease(&Zone::default(), 1, Duration::ZERO).expect("it reads").is_empty());
+        std::fs::remove_file(&path).expect("ours");
+        for part in ["it is gone", "another file has its name"] {
+            let leased = queue.lease(&Zone::default(), 1, Duration::ZERO).map(|_| ());
+            let read = queue.answers(&run().id, 1, Duration::ZERO).map(|_| ());
+            for found in [leased, read] {
+                let error = found.expect_err("nobody sees it").to_string();
+                assert!(error.contains(part), "{error}");
+            }
+            drop(SqliteQueue::open(&path).expect("it is made again"));
+        }
+    }
+
+    #[test]
     fn who_has_lost_a_lease_can_neither_renew_nor_return_it() {
         let mut queue = SqliteQueue::in_memory().expect("memory");
         queue.open_run(&run()).expect("it is written");
@@ -463,7 +522,7 @@ mod tests {
         assert_eq!(held.len(), 1);
         queue.extend(&held).expect("it is written");
         queue.nack(&lost).expect("it is written");
-        assert_eq!(queue.left(&run()).expect("it reads"), 1);
+        assert_eq!(queue.left(&run().id, &Zone::default()).expect("it reads"), 1);
         let free: i64 = queue
             .connection
             .query_row("SELECT count(*) FROM job WHERE free_at_unix_ms > ?1", [now_unix_ms()], |row| {

@@ -226,13 +226,20 @@ impl Gather<'_> {
         queue.publish(&jobs).map_err(|error| ops_error(&error))
     }
 
-    /// Where nothing waits and nothing is held, what has no answer was lost on the way.
+    /// Where nothing waits and nothing is held, what has no answer was lost on the way. Each zone by itself: a worker that holds jobs back
+    /// does so in its zone alone.
     fn publish_lost(&mut self, queue: &mut dyn Queue) -> Result<(), OpsError> {
-        if queue.left(self.run).map_err(|error| ops_error(&error))? > 0 || self.take(queue, GATHER_WAIT)? {
+        let mut without_jobs = BTreeSet::new();
+        for zone in &self.run.zones {
+            if queue.left(&self.run.id, zone).map_err(|error| ops_error(&error))? == 0 {
+                without_jobs.insert(zone);
+            }
+        }
+        if without_jobs.is_empty() || self.take(queue, GATHER_WAIT)? {
             return Ok(());
         }
-        let lost: Vec<usize> =
-            (0..self.tasks.len()).filter(|number| !self.tasks[*number].is_answered).collect();
+        let is_lost = |task: &Task| !task.is_answered && without_jobs.contains(&task.zone);
+        let lost: Vec<usize> = (0..self.tasks.len()).filter(|number| is_lost(&self.tasks[*number])).collect();
         for number in &lost {
             self.tasks[*number].attempt += 1;
         }
@@ -425,6 +432,49 @@ mod tests {
         ] {
             assert_eq!(check(&spec(target), &rows).is_ok(), fits, "{target}: {rows:?}");
         }
+    }
+
+    /// By an outsider: a worker of one zone removed jobs of another one, and held its own back so that nothing counted as lost.
+    #[test]
+    fn what_was_lost_in_one_zone_is_published_again_while_another_one_holds_its_jobs_back() {
+        let mut queue = SqliteQueue::in_memory().expect("memory");
+        let zones = ["dmz", "core"].map(|word| Zone::parse(word).expect("a zone"));
+        let words = ["192.0.2.1:3306", "db1:3306"].map(spec);
+        let run = Run {
+            id: RunId::parse("r").expect("a name"),
+            settings: vec![],
+            zones: zones.to_vec(),
+            lease: Duration::from_secs(60),
+        };
+        let mut listener = |_: &TargetRow| {};
+        let settings = Settings::default();
+        let mut gather = Gather {
+            run: &run,
+            done: Done {
+                settings: &settings,
+                target_specs: &words,
+                started_unix_ms: 0,
+                rows: vec![],
+                silent: BTreeMap::new(),
+                answered: BTreeSet::new(),
+                is_cut: false,
+            },
+            tasks: tasks(&words, &ZoneMap::read(["192.0.2.0/24=dmz", "core"]).expect("zones")),
+            left: 0,
+            seen: HashSet::new(),
+            listener: &mut listener,
+        };
+        gather.keep(vec![]);
+        queue.open_run(&run).expect("memory");
+        gather.publish(&mut queue, &[0, 1]).expect("memory");
+        let held = queue.lease(&zones[0], 1, Duration::ZERO).expect("memory");
+        let lost = queue.lease(&zones[1], 1, Duration::ZERO).expect("memory");
+        queue.discard(&lost).expect("memory");
+        gather.publish_lost(&mut queue).expect("memory");
+        let again = queue.lease(&zones[1], 1, Duration::ZERO).expect("memory");
+        assert_eq!((held.len(), again.len(), again[0].job.number), (1, 1, 1));
+        assert_eq!(queue.left(&run.id, &zones[0]).expect("memory"), 1);
+        assert_eq!((gather.tasks[0].attempt, gather.tasks[1].attempt), (0, 1));
     }
 
     /// Answers of a worker that says what it likes, in the zone that it likes.

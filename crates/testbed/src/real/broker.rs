@@ -201,7 +201,7 @@ impl Broker {
     /// Publishes as that user, with a subject for the reply that is none of his inbox: nats-server asks no permission for it. Its protocol by
     /// hand, since no client library lets one do that.
     #[track_caller]
-    pub fn publish_raw(&self, user: &str, subject: &str, reply: &str, body: &str) {
+    pub fn publish_raw(&self, user: &str, subject: &str, reply: &str, body: &str) -> Result<(), String> {
         let seed = std::fs::read_to_string(self.login(user)).expect("its key");
         let key = KeyPair::from_seed(seed.trim()).expect("a seed");
         let plain = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).expect("it listens");
@@ -222,9 +222,12 @@ impl Broker {
             .expect("sent");
         loop {
             let said = line_of(&mut stream);
-            assert!(!said.starts_with("-ERR") && !said.is_empty(), "{said}");
+            assert!(!said.is_empty(), "the connection was closed");
+            if said.starts_with("-ERR") {
+                return Err(said);
+            }
             if said.starts_with("PONG") {
-                return;
+                return Ok(());
             }
         }
     }

@@ -87,7 +87,7 @@ fn an_answer_counts_once_whoever_brings_it() {
         let jobs: Vec<Job> = (0..3).map(|number| job(&run, "dmz", number)).collect();
         publisher.publish(&jobs).expect("they are kept");
         publisher.publish(&jobs).expect("they are there already");
-        assert_eq!(publisher.left(&run).expect("it is there"), 3);
+        assert_eq!(publisher.left(&run.id, &zone("dmz")).expect("it is there"), 3);
         assert_eq!(slow.settings(&run.id).expect("it is there"), Some(run.settings.clone()));
         let held = lease_all(slow.as_mut(), "dmz", 3);
         assert!(held.iter().all(|lease| lease.deliveries == 1 && jobs.contains(&lease.job)), "{held:?}");
@@ -99,7 +99,9 @@ fn an_answer_counts_once_whoever_brings_it() {
         let found = answers(publisher.as_mut(), &run, 3);
         assert!(found.values().all(|answer| answer.outcome == Outcome::Done(b"fast".to_vec())), "{found:?}");
         assert!(fast.lease(&zone("dmz"), 9, WAIT).expect("it is there").is_empty());
-        let left = wait_for(AT_MOST, || publisher.left(&run).is_ok_and(|left| left == 0).then_some(()));
+        let left = wait_for(AT_MOST, || {
+            publisher.left(&run.id, &zone("dmz")).is_ok_and(|left| left == 0).then_some(())
+        });
         assert!(left.is_some(), "jobs are left");
     });
 }
@@ -123,6 +125,38 @@ fn an_answer_that_was_retracted_makes_room_for_another() {
         assert!(again.keys().eq([&1]) && again[&1] != found[&1], "{again:?}");
         publisher.close_run(&run).expect("nothing is left");
     });
+}
+
+/// By an outsider: a scan of one server waited for 100,000 of another scan, or of one that had been killed, and ended without it.
+#[test]
+fn runs_get_their_jobs_in_turn() {
+    with_both(|open| {
+        let (mut publisher, mut worker) = (open("publisher"), open("dmz"));
+        let (large, small) = (run("a-large"), run("b-small"));
+        for (run, jobs) in [(&large, 60), (&small, 3)] {
+            publisher.open_run(run).expect("it is ready");
+            let jobs: Vec<Job> = (0..jobs).map(|number| job(run, "dmz", number)).collect();
+            publisher.publish(&jobs).expect("they are kept");
+        }
+        let mut held = lease_of_size(worker.as_mut(), 10);
+        let of_small = |held: &[Lease]| held.iter().filter(|lease| lease.job.run == small.id).count();
+        assert_eq!((held.len(), of_small(&held)), (8, 3));
+        // One at a time: also then.
+        worker.nack(&held).expect("it is there");
+        held = (0..12).flat_map(|_| lease_of_size(worker.as_mut(), 1)).collect();
+        assert_eq!((held.len(), of_small(&held)), (12, 3));
+        for run in [&large, &small] {
+            publisher.close_run(run).expect("nothing is left");
+        }
+    });
+}
+
+fn lease_of_size(worker: &mut dyn Queue, jobs_max: usize) -> Vec<Lease> {
+    wait_for(AT_MOST, || {
+        let leases = worker.lease(&zone("dmz"), jobs_max, WAIT).expect("the queue is there");
+        (!leases.is_empty()).then_some(leases)
+    })
+    .expect("a job")
 }
 
 #[test]
@@ -209,7 +243,7 @@ fn a_worker_of_the_broker_has_the_rights_of_its_zone_and_no_others() {
         assert!(got.is_empty(), "a job of another zone: {got:?}");
         worker.lease(&zone("core"), 1, WAIT).map(drop)
     });
-    refused("taking a job of another zone", stolen, "CONSUMER.MSG.NEXT.SEALION_JOBS.core");
+    refused("taking a job of another zone", stolen, "SEALION_JOBS_core");
     let of_core = lease_all(connect(&broker, "core").as_mut(), "core", 1);
     refused("answering for another zone", dmz().ack(handed_in(of_core, "forged")), "sealion.answer.core");
     let spy = NatsQueue::connect(broker.place("dmz", queue::rights::PUBLISHER));
@@ -232,13 +266,15 @@ fn a_reply_that_a_worker_sends_elsewhere_is_no_answer_and_changes_no_settings() 
     publisher.open_run(&run).expect("a new run");
     publisher.publish(&[job(&run, "core", 0), job(&run, "core", 2), job(&run, "dmz", 1)]).expect("kept");
     let id = &run.id;
-    broker.publish_raw("dmz", &format!("sealion.answer.dmz.{id}.1"), &format!("sealion.run.{id}"), "mine");
+    broker
+        .publish_raw("dmz", &format!("sealion.answer.dmz.{id}.1"), &format!("sealion.run.{id}"), "mine")
+        .expect("it may answer");
     let settings = format!("$JS.API.DIRECT.GET.SEALION_RUNS.sealion.run.{id}");
-    broker.publish_raw("dmz", &settings, &format!("sealion.answer.core.{id}.0"), "");
+    broker.publish_raw("dmz", &settings, &format!("sealion.answer.core.{id}.0"), "").expect("it may read");
     // A refusal, as an answer and in another zone's queue.
-    let next = "$JS.API.CONSUMER.MSG.NEXT.SEALION_JOBS.dmz";
+    let next = &format!("$JS.API.CONSUMER.MSG.NEXT.SEALION_JOBS_dmz.{id}");
     for reply in [format!("sealion.answer.core.{id}.2"), format!("sealion.job.core.{id}")] {
-        broker.publish_raw("dmz", next, &reply, "{");
+        broker.publish_raw("dmz", next, &reply, "{").expect("it may ask");
     }
     assert_eq!(worker.settings(id).expect("it answers").as_ref(), Some(&run.settings));
     let found = answers(&mut *publisher, &run, 3);
@@ -251,9 +287,43 @@ fn a_reply_that_a_worker_sends_elsewhere_is_no_answer_and_changes_no_settings() 
     worker.ack(handed_in(leases, "core")).expect("handed in");
     let again = answers(&mut *publisher, &run, 2);
     assert!(again.values().all(|one| one.outcome == Outcome::Done(b"core".to_vec())), "{again:?}");
-    // The job of the other zone is left.
-    let dropped = wait_for(AT_MOST, || (publisher.left(&run).expect("it answers") <= 1).then_some(()));
+    let dropped =
+        wait_for(AT_MOST, || (publisher.left(id, &zone("core")).expect("it answers") == 0).then_some(()));
     assert!(dropped.is_some(), "what is no job waits for ever");
+    assert_eq!(publisher.left(id, &zone("dmz")).expect("it answers"), 1);
+    publisher.close_run(&run).expect("nothing is left");
+}
+
+/// nats-server removes what an acknowledgement names, whoever holds it: by an outsider with a worker's key.
+#[test]
+fn a_worker_removes_no_job_of_another_zone_with_an_acknowledgement() {
+    let dir = short_dir();
+    let broker = Broker::start(dir.path(), &[("dmz", "dmz"), ("core", "core")]);
+    let (mut publisher, mut worker) = (connect(&broker, "publisher"), connect(&broker, "core"));
+    let run = run("removed");
+    publisher.open_run(&run).expect("a new run");
+    publisher.publish(&[job(&run, "core", 0), job(&run, "dmz", 1)]).expect("kept");
+    let held = lease_all(&mut *worker, "core", 1);
+    let id = &run.id;
+    let of_zones = |word: &str| format!("$JS.ACK.SEALION_JOBS_{word}.{id}");
+    // In its own stream there is no such job.
+    broker.publish_raw("dmz", &format!("{}.1.2.1.0.0", of_zones("dmz")), "r", "+ACK").expect("its own");
+    // The second has its own stream where the count of deliveries stands, and elsewhere that of the longer form.
+    for count in ["1", "SEALION_JOBS_dmz"] {
+        let subject = format!("{}.{count}.1.1.0.0", of_zones("core"));
+        let said = broker.publish_raw("dmz", &subject, "r", "+ACK").expect_err("not its own");
+        assert!(said.contains("Permissions Violation"), "{said}");
+    }
+    // Nor by a reply without a body, which would be one.
+    let next = format!("$JS.API.CONSUMER.MSG.NEXT.SEALION_JOBS_dmz.{id}");
+    let reply = format!("{}.1.1.1.0.0", of_zones("core"));
+    let said =
+        broker.publish_raw("dmz", &next, &reply, "{\"batch\":1,\"no_wait\":true}").expect_err("not its own");
+    assert!(said.contains("Permissions Violation"), "{said}");
+    for zone in &run.zones {
+        assert_eq!(publisher.left(id, zone).expect("it answers"), 1, "{zone}");
+    }
+    worker.ack(handed_in(held, "core")).expect("handed in");
     publisher.close_run(&run).expect("nothing is left");
 }
 
