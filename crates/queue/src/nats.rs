@@ -490,6 +490,7 @@ impl Link {
             // What is not answered while the broker is away is waited for once, and not for each run.
             if most > 0 && self.signs.borrow().down_since.is_none() {
                 found.extend(self.pull(&jobs, run.as_str(), most, Duration::ZERO).await?);
+                turn.asked(run);
             }
         }
         // A run that has just come is not waited for where nothing else is to be done.

@@ -152,14 +152,22 @@ impl SqliteQueue {
             return Ok(vec![]);
         }
         let runs = self.turn.next(runs);
-        self.write(|transaction| {
+        let mut asked = None;
+        let leases = self.write(|transaction| {
             let mut leases = Vec::new();
             for (number, run) in runs.iter().enumerate() {
                 let most = share(jobs_max.saturating_sub(leases.len()), runs.len() - number);
-                take_of(transaction, zone, run, now, most, &mut leases)?;
+                if most > 0 {
+                    take_of(transaction, zone, run, now, most, &mut leases)?;
+                    asked = Some(run);
+                }
             }
             Ok(leases)
-        })
+        })?;
+        if let Some(run) = asked {
+            self.turn.asked(run);
+        }
+        Ok(leases)
     }
 
     /// Changes when these are free again, where they are still this worker's.

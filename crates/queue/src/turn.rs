@@ -7,23 +7,26 @@ const RUNS_AT_ONCE: usize = 32;
 
 #[derive(Debug, Default)]
 pub struct Turn {
-    /// The run that came first the last time.
-    first: Option<RunId>,
+    /// The run that was asked for jobs last.
+    last: Option<RunId>,
 }
 
 impl Turn {
-    /// These runs, the one behind the last first one at the head.
-    pub fn next(&mut self, mut runs: Vec<RunId>) -> Vec<RunId> {
+    /// Those of these runs that are to be asked, the one behind the last one at the head.
+    pub fn next(&self, mut runs: Vec<RunId>) -> Vec<RunId> {
         runs.sort_unstable();
         runs.dedup();
-        let behind = |first: &RunId| runs.partition_point(|run| run <= first);
-        let head = self.first.as_ref().map_or(0, behind);
+        let behind = |last: &RunId| runs.partition_point(|run| run <= last);
+        let head = self.last.as_ref().map_or(0, behind);
         if head < runs.len() {
             runs.rotate_left(head);
         }
-        self.first = runs.first().cloned();
         runs.truncate(RUNS_AT_ONCE);
         runs
+    }
+
+    pub fn asked(&mut self, run: &RunId) {
+        self.last = Some(run.clone());
     }
 }
 
@@ -52,7 +55,28 @@ mod tests {
             ("", ""),
             ("ab", "ab"),
         ] {
-            assert_eq!(turn.next(runs(there)), runs(order), "{there}");
+            let next = turn.next(runs(there));
+            assert_eq!(next, runs(order), "{there}");
+            if let Some(first) = next.first() {
+                turn.asked(first);
+            }
+        }
+    }
+
+    /// Runs of publishers that were killed are asked for nothing for days.
+    #[test]
+    fn of_more_runs_than_are_asked_at_once_none_is_left_out() {
+        let all: Vec<RunId> =
+            (0..100).map(|number| RunId::parse(&format!("{number}")).expect("a name")).collect();
+        for asked_each_time in [1, RUNS_AT_ONCE] {
+            let (mut turn, mut seen) = (Turn::default(), std::collections::BTreeSet::new());
+            for _ in 0..100_usize.div_ceil(asked_each_time) {
+                for run in turn.next(all.clone()).iter().take(asked_each_time) {
+                    turn.asked(run);
+                    seen.insert(run.clone());
+                }
+            }
+            assert_eq!(seen.len(), 100);
         }
     }
 

@@ -33,9 +33,14 @@ pub struct Limits {
 
 pub const HEAD_MAX: Duration = Duration::from_secs(10);
 pub const UNTAKEN_MAX: Duration = Duration::from_secs(20);
-/// Prometheus has one, and a person who looks another.
-const METRICS: Limits =
-    Limits { connections: 32, head: HEAD_MAX, untaken: UNTAKEN_MAX, whole: Some(Duration::from_secs(20)) };
+/// Prometheus has one connection, and a person who looks another. Whoever asks is near, and a scrape waits behind those who ask for nothing
+/// less than its own limit (`scrape_timeout`, 10 s unless it is set).
+const METRICS: Limits = Limits {
+    connections: 32,
+    head: Duration::from_secs(2),
+    untaken: UNTAKEN_MAX,
+    whole: Some(Duration::from_secs(20)),
+};
 
 /// Answers until the runtime ends. Anybody on this machine may connect before he has to say who he is: who asks for nothing goes, and there
 /// are never more than so many, so that files can still be opened.
