@@ -405,6 +405,27 @@ mod tests {
         TargetSpec::parse(word).expect(word)
     }
 
+    fn gather<'t>(
+        run: &'t Run,
+        settings: &'t Settings,
+        target_specs: &'t [TargetSpec],
+        tasks: Vec<Task>,
+        listener: &'t mut dyn Listener,
+    ) -> Gather<'t> {
+        let done = Done {
+            settings,
+            target_specs,
+            started_unix_ms: 0,
+            rows: vec![],
+            silent: BTreeMap::new(),
+            answered: BTreeSet::new(),
+            is_cut: false,
+        };
+        let mut gather = Gather { run, done, tasks, left: 0, seen: HashSet::new(), listener };
+        gather.keep(vec![]);
+        gather
+    }
+
     #[test]
     fn an_answer_must_be_about_its_target_and_move_no_cursor() {
         let row = |word: &str| rows::not_asked(word, "why");
@@ -448,23 +469,8 @@ mod tests {
         };
         let mut listener = |_: &TargetRow| {};
         let settings = Settings::default();
-        let mut gather = Gather {
-            run: &run,
-            done: Done {
-                settings: &settings,
-                target_specs: &words,
-                started_unix_ms: 0,
-                rows: vec![],
-                silent: BTreeMap::new(),
-                answered: BTreeSet::new(),
-                is_cut: false,
-            },
-            tasks: tasks(&words, &ZoneMap::read(["192.0.2.0/24=dmz", "core"]).expect("zones")),
-            left: 0,
-            seen: HashSet::new(),
-            listener: &mut listener,
-        };
-        gather.keep(vec![]);
+        let asked = tasks(&words, &ZoneMap::read(["192.0.2.0/24=dmz", "core"]).expect("zones"));
+        let mut gather = gather(&run, &settings, &words, asked, &mut listener);
         queue.open_run(&run).expect("memory");
         gather.publish(&mut queue, &[0, 1]).expect("memory");
         let held = queue.lease(&zones[0], 1, Duration::ZERO).expect("memory");
@@ -491,23 +497,8 @@ mod tests {
         };
         let mut told = Vec::new();
         let mut listener = |row: &TargetRow| told.push((row.target.clone(), row.not_seen[0].clone()));
-        let mut gather = Gather {
-            run: &run,
-            done: Done {
-                settings: &settings,
-                target_specs: &words,
-                started_unix_ms: 0,
-                rows: vec![],
-                silent: BTreeMap::new(),
-                answered: BTreeSet::new(),
-                is_cut: false,
-            },
-            tasks: tasks(&words, &ZoneMap::default()),
-            left: 0,
-            seen: HashSet::new(),
-            listener: &mut listener,
-        };
-        gather.keep(vec![]);
+        let asked = tasks(&words, &ZoneMap::default());
+        let mut gather = gather(&run, &settings, &words, asked, &mut listener);
         gather.publish(&mut queue, &[0, 1]).expect("memory");
         let done = |word: &str| Outcome::Done(encode_rows(&[rows::not_asked(word, "seen")]));
         let answer = |zone: &str, number, outcome| Answer {
