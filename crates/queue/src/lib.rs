@@ -141,8 +141,9 @@ pub trait Queue: Send {
     -> Result<Vec<Answer>, QueueError>;
     /// Forgets an answer that cannot be one, so that another can be brought: jobs of the same number are to be published again.
     fn retract(&mut self, run: &Run, answer: &Answer) -> Result<(), QueueError>;
-    /// Jobs of a run in a zone that wait, or are in some worker's hands, or were when it died.
-    fn left(&mut self, run: &RunId, zone: &Zone) -> Result<u64, QueueError>;
+    /// Jobs of a run in a zone that wait, or are in some worker's hands, or were when it died. An error also when somebody has removed what
+    /// its answers go to.
+    fn left(&mut self, run: &Run, zone: &Zone) -> Result<u64, QueueError>;
     /// Nobody wants its answers any more: jobs that wait go, and what comes later is dropped.
     fn close_run(&mut self, run: &Run) -> Result<(), QueueError>;
 

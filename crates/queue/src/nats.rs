@@ -398,7 +398,14 @@ impl Link {
                 }
             };
             let is_away = self.signs.borrow().down_since.is_some() || !self.answers().await;
-            if !is_away || began.elapsed() > self.place.wait_max {
+            if !is_away {
+                return Err(QueueError::Unreachable {
+                    place: self.place.url.clone(),
+                    why: failed,
+                    next: "look into the log of nats-server: somebody may have removed what this scan needs there. What is in a result file, --resume completes".into(),
+                });
+            }
+            if began.elapsed() > self.place.wait_max {
                 return Err(self.broken(failed));
             }
             sleep(RETRY_PAUSE).await;
@@ -686,6 +693,18 @@ fn runs_config() -> stream::Config {
     }
 }
 
+/// What workers of a zone ask for jobs of a run.
+fn workers_config(run: &Run, zone: &Zone) -> pull::Config {
+    pull::Config {
+        durable_name: Some(run.id.to_string()),
+        filter_subject: format!("sealion.job.{zone}.{}", run.id),
+        ack_policy: AckPolicy::Explicit,
+        ack_wait: run.lease,
+        max_ack_pending: HELD_MAX,
+        ..pull::Config::default()
+    }
+}
+
 fn answers_config(run: &RunId) -> stream::Config {
     stream::Config {
         name: answers_name(run),
@@ -778,14 +797,7 @@ impl Queue for NatsQueue {
                 )
                 .await?;
                 link.remove_old(zone).await?;
-                let workers = pull::Config {
-                    durable_name: Some(run.id.to_string()),
-                    filter_subject: format!("sealion.job.{zone}.{}", run.id),
-                    ack_policy: AckPolicy::Explicit,
-                    ack_wait: run.lease,
-                    max_ack_pending: HELD_MAX,
-                    ..pull::Config::default()
-                };
+                let workers = workers_config(run, zone);
                 link.insist(|| context.create_consumer_on_stream(workers.clone(), jobs)).await?;
             }
             Ok(())
@@ -839,12 +851,19 @@ impl Queue for NatsQueue {
         })
     }
 
-    fn left(&mut self, run: &RunId, zone: &Zone) -> Result<u64, QueueError> {
+    fn left(&mut self, run: &Run, zone: &Zone) -> Result<u64, QueueError> {
         let link = &self.link;
         self.runtime.block_on(async {
-            let filter = format!("sealion.job.{zone}.{run}");
-            let jobs = &jobs_name(zone);
+            let filter = format!("sealion.job.{zone}.{}", run.id);
+            let (jobs, answers) = (&jobs_name(zone), &answers_name(&run.id));
             let context = &link.context;
+            link.insist(|| async move {
+                context.get_stream(answers).await.map(drop).map_err(|error| format!("{answers}: {error}"))
+            })
+            .await?;
+            // Where somebody has removed it, workers would not find what waits.
+            let workers = workers_config(run, zone);
+            link.insist(|| context.create_consumer_on_stream(workers.clone(), jobs)).await?;
             link.insist(|| async {
                 let stream = context.get_stream(jobs).await.map_err(|error| error.to_string())?;
                 let found = stream.info_builder().subjects(&filter).fetch().await;

@@ -347,11 +347,11 @@ impl Queue for SqliteQueue {
         }
     }
 
-    fn left(&mut self, run: &RunId, zone: &Zone) -> Result<u64, QueueError> {
+    fn left(&mut self, run: &Run, zone: &Zone) -> Result<u64, QueueError> {
         self.connection
             .query_row(
                 "SELECT count(*) FROM job WHERE zone = ?1 AND run = ?2",
-                params![zone.as_str(), run.as_str()],
+                params![zone.as_str(), run.id.as_str()],
                 |row| row.get::<_, i64>(0).map(i64::unsigned_abs),
             )
             .map_err(|error| QueueError::of_file(&self.path, error))
@@ -530,7 +530,7 @@ mod tests {
         assert_eq!(held.len(), 1);
         queue.extend(&held).expect("it is written");
         queue.nack(&lost).expect("it is written");
-        assert_eq!(queue.left(&run().id, &Zone::default()).expect("it reads"), 1);
+        assert_eq!(queue.left(&run(), &Zone::default()).expect("it reads"), 1);
         let free: i64 = queue
             .connection
             .query_row("SELECT count(*) FROM job WHERE free_at_unix_ms > ?1", [now_unix_ms()], |row| {

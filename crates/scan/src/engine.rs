@@ -66,10 +66,31 @@ impl Default for Limits {
     }
 }
 
+/// How one target is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner {
+    pub depth: Depth,
+    /// As in [`Limits`].
+    pub connection_ms: u64,
+    /// As in [`Limits`].
+    pub silence_ms: u64,
+    /// As in [`Limits`].
+    pub intrusive: Intrusive,
+}
+
+impl Limits {
+    pub const fn manner(&self, depth: Depth) -> Manner {
+        let Self { connection_ms, silence_ms, intrusive, .. } = *self;
+        Manner { depth, connection_ms, silence_ms, intrusive }
+    }
+}
+
 /// Whether there is another target.
 #[derive(Debug)]
 pub enum Next {
     Target(Target),
+    /// One that is asked in another manner than the others.
+    TargetIn(Target, Manner),
     /// Not yet: its name is still looked up.
     Later,
     End,
@@ -156,7 +177,8 @@ pub fn run_watched(
         }
         while !is_ending && engine.running < limits.targets_at_once.max(1) {
             match source() {
-                Next::Target(target) => engine.begin(target, depth),
+                Next::Target(target) => engine.begin(target, limits.manner(depth)),
+                Next::TargetIn(target, manner) => engine.begin(target, manner),
                 Next::Later => {
                     is_later = true;
                     break;
@@ -206,6 +228,7 @@ struct Link<'k> {
 
 struct Place<'k> {
     job: Job,
+    manner: Manner,
     link: Option<Link<'k>>,
     /// Wanted, and not dialled yet because of the rate.
     ask: Option<Ask>,
@@ -239,11 +262,12 @@ struct Engine<'k> {
 }
 
 impl<'k> Engine<'k> {
-    fn begin(&mut self, target: Target, depth: Depth) {
+    fn begin(&mut self, target: Target, manner: Manner) {
         let line = Line::default();
-        let future = Box::pin(interrogate(line.clone(), target.clone(), depth, self.limits.intrusive));
+        let future = Box::pin(interrogate(line.clone(), target.clone(), manner.depth, manner.intrusive));
         let place = Place {
             job: Job { target, began: Instant::now(), line, future },
+            manner,
             link: None,
             ask: None,
             turn: 0,
@@ -324,7 +348,6 @@ impl<'k> Engine<'k> {
 
     fn dial(&mut self, at: usize) {
         let keys = self.keys;
-        let limits = self.limits;
         let Some(Some(place)) = self.jobs.get_mut(at) else { return };
         let Some(ask) = place.ask.take() else { return };
         let mut random = [0; 32];
@@ -354,7 +377,7 @@ impl<'k> Engine<'k> {
             Err(error) => return self.hang_up(at, Some(fault(&error))),
         };
         let times = if ask.is_patient { PATIENCE } else { 1 };
-        let allowed_ms = limits.connection_ms.saturating_mul(times);
+        let allowed_ms = place.manner.connection_ms.saturating_mul(times);
         let deadline = now + Duration::from_millis(allowed_ms);
         let conversation = Conversation::new(keys, ask.opening, Some(ask.question), random);
         let unsent = place.job.target.proxy.map_or_else(Vec::new, |version| {
@@ -453,9 +476,8 @@ impl<'k> Engine<'k> {
     }
 
     fn ready(&mut self, at: usize, flags: EpollFlags) {
-        let silence_ms = self.limits.silence_ms;
         let Some(place) = self.place(at) else { return };
-        let turn = place.turn;
+        let (turn, silence_ms) = (place.turn, place.manner.silence_ms);
         let Some(link) = &mut place.link else { return };
         if link.is_connecting {
             match link.stream.take_error() {

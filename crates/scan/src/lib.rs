@@ -35,7 +35,7 @@ fn reason(stack: &openssl::error::ErrorStack) -> String {
     last.map_or_else(|| stack.to_string(), str::to_owned)
 }
 
-pub use engine::{Limits, Next, Seen, Watch, run, run_watched};
+pub use engine::{Limits, Manner, Next, Seen, Watch, run, run_watched};
 pub use facts::Facts;
 pub use question::Question;
 pub use target::{Port, Target};

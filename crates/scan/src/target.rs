@@ -88,6 +88,8 @@ pub struct Target {
     pub connections_max: u32,
     /// Sent before everything, with our own address in it.
     pub proxy: Option<ProxyVersion>,
+    /// For whom it is asked, where one engine asks for several: theirs to number.
+    pub asker: usize,
 }
 
 impl Target {
@@ -99,6 +101,7 @@ impl Target {
             is_named,
             connections_max: u32::MAX,
             proxy: None,
+            asker: 0,
         }
     }
 

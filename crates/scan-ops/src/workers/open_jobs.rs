@@ -9,8 +9,8 @@ use report::shape::TargetRow;
 
 use crate::{HostKey, rows};
 
-/// A target as jobs share it: two that name the same one wait for the same rows.
-type Key = (String, SocketAddr, bool);
+/// A target as jobs share it: two that name the same one, and want it asked in the same manner, wait for the same rows.
+type Key = (String, SocketAddr, bool, usize);
 
 #[derive(Debug, Default)]
 pub struct OpenJobs {
@@ -33,7 +33,7 @@ struct OpenJob {
 pub type Finished = (Lease, Vec<TargetRow>);
 
 fn key(target: &Target) -> Key {
-    (target.host.clone(), target.address, target.is_named)
+    (target.host.clone(), target.address, target.is_named, target.asker)
 }
 
 impl OpenJobs {

@@ -231,7 +231,7 @@ impl Gather<'_> {
     fn publish_lost(&mut self, queue: &mut dyn Queue) -> Result<(), OpsError> {
         let mut without_jobs = BTreeSet::new();
         for zone in &self.run.zones {
-            if queue.left(&self.run.id, zone).map_err(|error| ops_error(&error))? == 0 {
+            if queue.left(self.run, zone).map_err(|error| ops_error(&error))? == 0 {
                 without_jobs.insert(zone);
             }
         }
@@ -479,7 +479,7 @@ mod tests {
         gather.publish_lost(&mut queue).expect("memory");
         let again = queue.lease(&zones[1], 1, Duration::ZERO).expect("memory");
         assert_eq!((held.len(), again.len(), again[0].job.number), (1, 1, 1));
-        assert_eq!(queue.left(&run.id, &zones[0]).expect("memory"), 1);
+        assert_eq!(queue.left(&run, &zones[0]).expect("memory"), 1);
         assert_eq!((gather.tasks[0].attempt, gather.tasks[1].attempt), (0, 1));
     }
 

@@ -19,7 +19,7 @@ const ANSWER_BYTES_MAX: usize = 900_000;
 const ZSTD_LEVEL: i32 = 1;
 
 /// What holds for all targets of a run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSettings {
     version: u32,
     sealion_version: String,
@@ -36,7 +36,7 @@ pub struct RunSettings {
     pub lease_ms: u64,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct AuthorizedShape {
     path: PathBuf,
     words: Vec<String>,

@@ -2,14 +2,15 @@
 //! look names up; the queue's thread alone knows what is held, and keeps its leases.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::IpAddr;
+use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ::scan::{Limits, Next, Seen, Watch};
+use ::scan::{Limits, Manner, Next, Seen, Watch};
 use model::{Clock, SystemClock};
 use queue::{Lease, Queue, QueueError, RunId, Zone};
 use report::shape::TargetRow;
@@ -35,6 +36,8 @@ const HAND_IN_MAX: usize = 512;
 const HELD_PER_ASKED: usize = 2;
 /// An engine without a target sleeps shortly; after this it ends, and the worker waits for the queue.
 const ENGINE_IDLE: Duration = Duration::from_millis(500);
+/// Jobs whose names are looked up: what waits longer waits where runs have their turns.
+const NAMES_MAX: usize = 2 * RESOLVERS;
 /// A lease is renewed so often before it expires.
 const RENEWALS: u32 = 3;
 
@@ -242,11 +245,65 @@ impl Hand<'_> {
 /// A job whose names were looked up.
 struct Resolved {
     work: Work,
+    /// In which manner it is asked.
+    asker: usize,
     targets: Vec<::scan::Target>,
     rows: Vec<TargetRow>,
 }
 
-/// The targets' side: one engine after the other, each for one run.
+/// Jobs that were taken and not begun. Those of all runs are begun in turn: many hosts that say nothing, of one run, do not keep
+/// another one waiting.
+#[derive(Default)]
+struct Stash {
+    by_run: BTreeMap<RunId, VecDeque<Work>>,
+    last: Option<RunId>,
+}
+
+impl Stash {
+    fn put(&mut self, work: Work) {
+        self.by_run.entry(work.lease.job.run.clone()).or_default().push_back(work);
+    }
+
+    /// The first job of the run whose turn it is, of those whose first job can be begun.
+    fn next(&mut self, can_begin: impl Fn(&Work) -> bool) -> Option<Work> {
+        let behind = self.last.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let in_turn = self.by_run.range::<RunId, _>((behind, Bound::Unbounded)).chain(&self.by_run);
+        let found = in_turn.into_iter().find(|(_, works)| works.front().is_some_and(&can_begin));
+        let run = found.map(|(run, _)| run.clone())?;
+        let works = self.by_run.get_mut(&run)?;
+        let work = works.pop_front();
+        if works.is_empty() {
+            self.by_run.remove(&run);
+        }
+        self.last = Some(run);
+        work
+    }
+}
+
+/// How a run is asked; runs that are asked alike have one.
+struct Asker {
+    run: Arc<RunSettings>,
+    settings: Settings,
+    manner: Manner,
+    /// Or why this worker does not.
+    permitted: Result<(), String>,
+}
+
+impl Asker {
+    fn new(run: &Arc<RunSettings>, worker: &WorkerSettings) -> Self {
+        let (settings, permitted) = match run.settings(&worker.own) {
+            Ok(settings) => {
+                let permitted = permits(settings.limits.intrusive, worker.intrusive);
+                (settings, permitted)
+            }
+            Err(error) => (worker.own.clone(), Err(format!("not scanned: {error}"))),
+        };
+        let manner = settings.limits.manner(settings.depth);
+        Self { run: Arc::clone(run), settings, manner, permitted }
+    }
+}
+
+/// The targets' side: one engine for all runs, which ends when there is nothing to do.
 fn ask(
     works: &mpsc::Receiver<Work>,
     backs: &mpsc::Sender<Back>,
@@ -256,7 +313,7 @@ fn ask(
     stop: &AtomicBool,
     is_over: &AtomicBool,
 ) -> Result<(), OpsError> {
-    let (send_names, names) = mpsc::channel::<(Work, Settings)>();
+    let (send_names, names) = mpsc::channel::<(Work, usize, Arc<Asker>)>();
     let (send_resolved, resolved) = mpsc::channel::<Resolved>();
     let names = Arc::new(Mutex::new(names));
     thread::scope(|scope| {
@@ -265,139 +322,98 @@ fn ask(
             scope.spawn(move || {
                 loop {
                     let next = names.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok((work, own)) = next else { return };
-                    if send.send(resolve(work, &own, settings)).is_err() {
+                    let Ok((work, number, asker)) = next else { return };
+                    if send.send(resolve(work, number, &asker.settings, settings)).is_err() {
                         return;
                     }
                 }
             });
         }
-        let mut asker = Asker { backs, settings, open: OpenJobs::default(), stash: VecDeque::new() };
-        let asked = asker.all(works, &send_names, &resolved, at_once, budget, stop, is_over);
-        // The names' threads end, and are waited for.
-        drop(send_names);
-        asked
+        let is_ending = || stop.load(Ordering::Relaxed) || is_over.load(Ordering::Relaxed);
+        // The names' threads end with it, and are waited for.
+        let asking = Targets { works, names: send_names, resolved: &resolved, backs, settings, at_once };
+        asking.all(budget, &is_ending)
     })
 }
 
-struct Asker<'a> {
+struct Targets<'a> {
+    works: &'a mpsc::Receiver<Work>,
+    names: mpsc::Sender<(Work, usize, Arc<Asker>)>,
+    resolved: &'a mpsc::Receiver<Resolved>,
     backs: &'a mpsc::Sender<Back>,
     settings: &'a WorkerSettings,
-    open: OpenJobs,
-    /// Taken, and not begun.
-    stash: VecDeque<Work>,
+    at_once: usize,
 }
 
-impl Asker<'_> {
-    #[allow(clippy::too_many_arguments)] // They are one call's, and no thing together.
-    fn all(
-        &mut self,
-        works: &mpsc::Receiver<Work>,
-        names: &mpsc::Sender<(Work, Settings)>,
-        resolved: &mpsc::Receiver<Resolved>,
-        at_once: usize,
-        budget: &mut Budget,
-        stop: &AtomicBool,
-        is_over: &AtomicBool,
-    ) -> Result<(), OpsError> {
-        let is_ending = || stop.load(Ordering::Relaxed) || is_over.load(Ordering::Relaxed);
+impl Targets<'_> {
+    fn all(&self, budget: &mut Budget, is_ending: &dyn Fn() -> bool) -> Result<(), OpsError> {
         loop {
-            let first = match self.stash.pop_front() {
-                Some(work) => work,
-                None => match works.recv_timeout(ENGINE_IDLE) {
-                    Ok(work) => work,
-                    Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
-                    Err(mpsc::RecvTimeoutError::Timeout) => {
-                        budget.save_now_and_then();
-                        continue;
-                    }
-                },
-            };
-            if is_ending() {
+            match self.works.recv_timeout(ENGINE_IDLE) {
                 // Until the queue's side has all of it back, and hangs up.
-                let _ = self.backs.send(Back::Unasked(first.lease));
-                continue;
+                Ok(first) if is_ending() => drop(self.backs.send(Back::Unasked(first.lease))),
+                Ok(first) => self.run(first, budget, is_ending)?,
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(mpsc::RecvTimeoutError::Timeout) => budget.save_now_and_then(),
             }
-            let own = first.run.settings(&self.settings.own)?;
-            self.stash.push_front(first);
-            self.run(works, names, resolved, &own, at_once, budget, stop, is_over)?;
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // They are one call's, and no thing together.
-    fn run(
-        &mut self,
-        works: &mpsc::Receiver<Work>,
-        names: &mpsc::Sender<(Work, Settings)>,
-        resolved: &mpsc::Receiver<Resolved>,
-        own: &Settings,
-        at_once: usize,
-        budget: &mut Budget,
-        stop: &AtomicBool,
-        is_over: &AtomicBool,
-    ) -> Result<(), OpsError> {
-        let run = self.stash.front().map(|work| work.lease.job.run.clone());
-        let permitted = permits(own.limits.intrusive, self.settings.intrusive);
+    fn run(&self, first: Work, budget: &mut Budget, is_ending: &dyn Fn() -> bool) -> Result<(), OpsError> {
         let state = RefCell::new(Asking {
             turns: Turns::default(),
             budget,
-            open: &mut self.open,
+            open: OpenJobs::default(),
             ready: VecDeque::new(),
             backs: self.backs,
-            settings: own,
+            askers: vec![],
+            worker: self.settings,
             at_work: 0,
             at_names: 0,
             idle_since: Instant::now(),
         });
-        let stash = &mut self.stash;
+        let mut stash = Stash::default();
+        stash.put(first);
         let mut source = || {
             let mut state = state.borrow_mut();
             loop {
-                let is_ending = stop.load(Ordering::Relaxed) || is_over.load(Ordering::Relaxed);
                 if let Some(next) = state.next() {
                     return next;
                 }
-                while let Ok(found) = resolved.try_recv() {
+                while let Ok(found) = self.resolved.try_recv() {
                     state.at_names -= 1;
                     state.begin(found);
                 }
                 if !state.ready.is_empty() {
                     continue;
                 }
-                // Jobs of another run wait until this engine has ended.
-                let is_of_run = |work: &Work| run.as_ref() == Some(&work.lease.job.run);
-                let work = match stash.front() {
-                    Some(work) if is_of_run(work) => stash.pop_front(),
-                    Some(_) => None,
-                    None => works.try_recv().ok(),
+                self.works.try_iter().for_each(|work| stash.put(work));
+                let is_ending = is_ending();
+                let has_room = is_ending || state.at_names < NAMES_MAX;
+                let Some(work) = stash.next(|work| has_room || needs_no_name(work)) else {
+                    if let Some(next) = state.next_put_off() {
+                        return next;
+                    }
+                    let is_idle = state.at_work == 0 && state.at_names == 0 && state.turns.is_empty();
+                    let is_enough = is_ending || state.idle_since.elapsed() > ENGINE_IDLE;
+                    return if is_idle && is_enough { Next::End } else { Next::Later };
                 };
-                match work {
-                    Some(work) if is_ending => {
-                        let _ = state.backs.send(Back::Unasked(work.lease));
-                    }
-                    Some(work) if !is_of_run(&work) => stash.push_back(work),
-                    Some(work) if permitted.is_err() => {
-                        let why = permitted.clone().err().unwrap_or_default();
-                        state.refuse(work, &why);
-                    }
-                    Some(work) if needs_no_name(&work) => state.begin(resolve(work, own, self.settings)),
-                    Some(work) => {
-                        state.at_names += 1;
-                        let _ = names.send((work, own.clone()));
-                    }
-                    None => {
-                        if let Some(next) = state.next_put_off() {
-                            return next;
-                        }
-                        let is_idle = state.at_work == 0 && state.at_names == 0 && state.turns.is_empty();
-                        let is_enough =
-                            is_ending || !stash.is_empty() || state.idle_since.elapsed() > ENGINE_IDLE;
-                        return if is_idle && is_enough { Next::End } else { Next::Later };
-                    }
+                if is_ending {
+                    let _ = state.backs.send(Back::Unasked(work.lease));
+                    continue;
+                }
+                let (number, asker) = state.asker(&work.run);
+                if let Err(why) = &asker.permitted {
+                    state.refuse(work, why);
+                } else if needs_no_name(&work) {
+                    state.begin(resolve(work, number, &asker.settings, self.settings));
+                } else {
+                    state.at_names += 1;
+                    let _ = self.names.send((work, number, asker));
                 }
             }
         };
-        let limits = Limits { targets_at_once: at_once, ..own.limits };
+        let own = &self.settings.own;
+        let limits = Limits { targets_at_once: self.at_once, ..own.limits };
         ::scan::run_watched(&mut source, own.depth, &limits, &mut Taking { state: &state })
             .map_err(|error| OpsError::internal("the scan cannot run", error))
     }
@@ -420,17 +436,33 @@ fn permits(wanted: Intrusive, allowed: Intrusive) -> Result<(), String> {
 struct Asking<'a> {
     turns: Turns,
     budget: &'a mut Budget,
-    open: &'a mut OpenJobs,
+    open: OpenJobs,
     ready: VecDeque<::scan::Target>,
     backs: &'a mpsc::Sender<Back>,
-    settings: &'a Settings,
+    /// By the number that their targets have.
+    askers: Vec<Arc<Asker>>,
+    worker: &'a WorkerSettings,
     at_work: usize,
     at_names: usize,
     idle_since: Instant,
 }
 
 impl Asking<'_> {
-    fn begin(&mut self, found: Resolved) {
+    fn asker(&mut self, run: &Arc<RunSettings>) -> (usize, Arc<Asker>) {
+        let known = self.askers.iter().position(|asker| asker.run == *run);
+        let number = known.unwrap_or(self.askers.len());
+        if let Some(asker) = self.askers.get(number) {
+            return (number, Arc::clone(asker));
+        }
+        let asker = Arc::new(Asker::new(run, self.worker));
+        self.askers.push(Arc::clone(&asker));
+        (number, asker)
+    }
+
+    fn begin(&mut self, mut found: Resolved) {
+        for target in &mut found.targets {
+            target.asker = found.asker;
+        }
         let (fresh, finished) = self.open.open(found.work.lease, &found.targets, found.rows);
         self.ready.extend(fresh);
         self.finish(finished);
@@ -473,10 +505,12 @@ impl Asking<'_> {
 
     fn admit(&mut self, target: ::scan::Target, since: Option<Instant>) -> Option<Next> {
         let asked = target.clone();
-        match admit(&mut self.turns, self.budget, self.settings, target, since) {
+        // Each target has the number of one.
+        let asker = Arc::clone(self.askers.get(target.asker)?);
+        match admit(&mut self.turns, self.budget, &asker.settings, target, since) {
             Admitted::Now(target) => {
                 self.at_work += 1;
-                Some(Next::Target(target))
+                Some(Next::TargetIn(target, asker.manner))
             }
             Admitted::Never(row) => {
                 self.row(&asked, &row, true);
@@ -499,7 +533,8 @@ impl Watch for Taking<'_, '_> {
         state.budget.end_turn(ip);
         state.at_work -= 1;
         state.idle_since = Instant::now();
-        let row = rows::row(&seen, &state.settings.roots, SystemClock.unix_ms());
+        let Some(asker) = state.askers.get(seen.target.asker) else { return true };
+        let row = rows::row(&seen, &asker.settings.roots, SystemClock.unix_ms());
         state.row(&seen.target, &row, seen.target.is_named || seen.facts.service.is_some());
         true
     }
@@ -532,12 +567,12 @@ fn needs_no_name(work: &Work) -> bool {
     }
 }
 
-fn resolve(work: Work, own: &Settings, settings: &WorkerSettings) -> Resolved {
+fn resolve(work: Work, asker: usize, own: &Settings, settings: &WorkerSettings) -> Resolved {
     let spec = match spec_of(&work) {
         Ok(spec) => spec,
         Err(why) => {
             let word = wire::printable(&String::from_utf8_lossy(&work.lease.job.body));
-            return Resolved { work, targets: vec![], rows: vec![rows::not_asked(&word, &why)] };
+            return Resolved { work, asker, targets: vec![], rows: vec![rows::not_asked(&word, &why)] };
         }
     };
     let found: Arc<Mutex<Vec<::scan::Target>>> = Arc::default();
@@ -560,5 +595,5 @@ fn resolve(work: Work, own: &Settings, settings: &WorkerSettings) -> Resolved {
     let take = |of: &Mutex<Vec<_>>| std::mem::take(&mut *of.lock().unwrap_or_else(PoisonError::into_inner));
     let targets = take(&found);
     let rows = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
-    Resolved { work, targets, rows }
+    Resolved { work, asker, targets, rows }
 }

@@ -87,7 +87,7 @@ fn an_answer_counts_once_whoever_brings_it() {
         let jobs: Vec<Job> = (0..3).map(|number| job(&run, "dmz", number)).collect();
         publisher.publish(&jobs).expect("they are kept");
         publisher.publish(&jobs).expect("they are there already");
-        assert_eq!(publisher.left(&run.id, &zone("dmz")).expect("it is there"), 3);
+        assert_eq!(publisher.left(&run, &zone("dmz")).expect("it is there"), 3);
         assert_eq!(slow.settings(&run.id).expect("it is there"), Some(run.settings.clone()));
         let held = lease_all(slow.as_mut(), "dmz", 3);
         assert!(held.iter().all(|lease| lease.deliveries == 1 && jobs.contains(&lease.job)), "{held:?}");
@@ -100,7 +100,7 @@ fn an_answer_counts_once_whoever_brings_it() {
         assert!(found.values().all(|answer| answer.outcome == Outcome::Done(b"fast".to_vec())), "{found:?}");
         assert!(fast.lease(&zone("dmz"), 9, WAIT).expect("it is there").is_empty());
         let left = wait_for(AT_MOST, || {
-            publisher.left(&run.id, &zone("dmz")).is_ok_and(|left| left == 0).then_some(())
+            publisher.left(&run, &zone("dmz")).is_ok_and(|left| left == 0).then_some(())
         });
         assert!(left.is_some(), "jobs are left");
     });
@@ -288,10 +288,31 @@ fn a_reply_that_a_worker_sends_elsewhere_is_no_answer_and_changes_no_settings() 
     let again = answers(&mut *publisher, &run, 2);
     assert!(again.values().all(|one| one.outcome == Outcome::Done(b"core".to_vec())), "{again:?}");
     let dropped =
-        wait_for(AT_MOST, || (publisher.left(id, &zone("core")).expect("it answers") == 0).then_some(()));
+        wait_for(AT_MOST, || (publisher.left(&run, &zone("core")).expect("it answers") == 0).then_some(()));
     assert!(dropped.is_some(), "what is no job waits for ever");
-    assert_eq!(publisher.left(id, &zone("dmz")).expect("it answers"), 1);
+    assert_eq!(publisher.left(&run, &zone("dmz")).expect("it answers"), 1);
     publisher.close_run(&run).expect("nothing is left");
+}
+
+/// By somebody who cleans up at the broker.
+#[test]
+fn what_was_removed_at_the_broker_while_a_run_goes_on_is_made_again_or_told() {
+    let dir = short_dir();
+    let broker = Broker::start(dir.path(), &[("dmz", "dmz"), ("core", "core")]);
+    let (mut publisher, mut worker) = (connect(&broker, "publisher"), connect(&broker, "core"));
+    let run = run("cleaned");
+    publisher.open_run(&run).expect("a new run");
+    publisher.publish(&[job(&run, "core", 0)]).expect("kept");
+    let remove =
+        |what: &str| broker.publish_raw("publisher", &format!("$JS.API.{what}"), "r", "").expect("it may");
+    remove(&format!("CONSUMER.DELETE.SEALION_JOBS_core.{}", run.id));
+    assert!(worker.lease(&zone("core"), 1, WAIT).expect("it is there").is_empty());
+    assert_eq!(publisher.left(&run, &zone("core")).expect("it answers"), 1);
+    lease_all(&mut *worker, "core", 1);
+    remove(&format!("STREAM.DELETE.SEALION_ANSWERS_{}", run.id));
+    let error = wait_for(AT_MOST, || publisher.left(&run, &zone("core")).err()).expect("it is told");
+    let said = format!("{error}\n{}", error.next_step());
+    assert!(said.contains("stream not found") && said.contains("--resume"), "{said}");
 }
 
 /// nats-server removes what an acknowledgement names, whoever holds it: by an outsider with a worker's key.
@@ -321,7 +342,7 @@ fn a_worker_removes_no_job_of_another_zone_with_an_acknowledgement() {
         broker.publish_raw("dmz", &next, &reply, "{\"batch\":1,\"no_wait\":true}").expect_err("not its own");
     assert!(said.contains("Permissions Violation"), "{said}");
     for zone in &run.zones {
-        assert_eq!(publisher.left(id, zone).expect("it answers"), 1, "{zone}");
+        assert_eq!(publisher.left(&run, zone).expect("it answers"), 1, "{zone}");
     }
     worker.ack(handed_in(held, "core")).expect("handed in");
     publisher.close_run(&run).expect("nothing is left");

@@ -1,6 +1,7 @@
 //! `sealion scan` by workers: over a real broker that is killed on the way, and over a file.
 
 use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -202,6 +203,47 @@ fn workers_of_one_machine_share_a_file_and_one_may_be_killed() {
     for worker in workers {
         worker.interrupt(Duration::from_secs(30)).exits(0);
     }
+}
+
+/// By an outsider: jobs of all scans were taken in turn, and one scan was worked on after the other.
+#[test]
+fn a_small_scan_does_not_wait_for_a_large_one_of_servers_that_say_nothing() {
+    let dir = short_dir();
+    let home = dir.path();
+    let endpoints = Endpoints::start();
+    let small = targets_file(home, &endpoints, 3);
+    // They are connected by the system, and nobody ever greets.
+    let silent: Vec<TcpListener> = (1..=60)
+        .map(|number| TcpListener::bind((Ipv4Addr::new(127, 9, 0, number), 0)).expect("a port"))
+        .collect();
+    let addresses: Vec<String> =
+        silent.iter().map(|one| one.local_addr().expect("bound").to_string()).collect();
+    let large = home.join("large.txt");
+    std::fs::write(&large, addresses.join("\n")).expect("the directory is ours");
+    let queue = home.join("queue.db");
+    let scan = |targets: &Path, more: &[&str]| {
+        let words = ["scan", "--workers", text(&queue), "--targets-file", text(targets), "--format", "json"];
+        Program::start(command(home, &[&words[..], more].concat()))
+    };
+    // One that nobody waits for any more, and one that goes on.
+    let killed = scan(&large, &["--first"]);
+    let mut goes_on = scan(&large, &["--first"]);
+    let is_published = || {
+        let mut queue = SqliteQueue::open(&queue).expect("a file of ours");
+        let held = queue.lease(&Zone::default(), 200, Duration::ZERO).expect("it is there");
+        queue.nack(&held).expect("it is there");
+        held.len() == 2 * addresses.len()
+    };
+    assert!(wait_for(AT_MOST, || is_published().then_some(())).is_some(), "{}", goes_on.stderr());
+    end(killed.pid(), Signal::SIGKILL);
+    let worker =
+        Program::start(command(home, &["scan", "worker", "--from", text(&queue), "--at-once", "10"]));
+    // It is asked in another manner than the large ones.
+    let done = scan(&small, &[]).finish(AT_MOST).exits(0);
+    has_each_once(&serde_json::from_value(done.json()).expect("a result"), &endpoints, 3);
+    assert!(!goes_on.has_ended(), "the large one was done first: {}", goes_on.stderr());
+    end(goes_on.pid(), Signal::SIGTERM);
+    worker.interrupt(AT_MOST).exits(0);
 }
 
 #[test]
