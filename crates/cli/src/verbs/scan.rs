@@ -46,8 +46,8 @@ const FORMATS: &[Format] = &[
 
 Each connection of a scan may leave a line \"Aborted connection\" in the server's error log: up to 35 for each port, 65 with --full.
 
-Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 with --fail-on: a rule could not be judged or a target not be
-reached."
+Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 nothing answered or the scan is not complete, or with --fail-on: a rule could
+not be judged or a target not be reached."
 )]
 pub struct ScanArgs {
     #[command(subcommand)]

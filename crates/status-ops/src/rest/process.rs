@@ -52,8 +52,8 @@ impl Process {
                     };
                 }
                 Ok(_) => {}
-                // It has ended.
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                // It has ended. Of one that ends in this moment the kernel says that it may not be seen (proc_pid_follow_link).
+                Err(error) if error.kind() == ErrorKind::NotFound || has_ended(pid) => {}
                 Err(error) => {
                     unknown = Some(format!(
                         "process {pid} is a server whose directory cannot be read ({error}): run it as root"
@@ -70,6 +70,10 @@ impl Process {
             _ => None,
         }
     }
+}
+
+fn has_ended(pid: i32) -> bool {
+    Local.process(pid).is_ok_and(|facts| !facts.is_some_and(|facts| is_program(&facts, &PROGRAMS)))
 }
 
 pub fn of(pid: i32, name: &str) -> PathBuf {
@@ -113,6 +117,9 @@ mod tests {
                 .stdin(Stdio::null())
                 .spawn()
                 .unwrap();
+            // It is started before the kernel has set up what /proc shows as its command line.
+            let command_line = of(i32::try_from(child.id()).unwrap(), "cmdline");
+            while std::fs::read(&command_line).unwrap().is_empty() {}
             let found = Process::of(home.path());
             child.kill().unwrap();
             child.wait().unwrap();
