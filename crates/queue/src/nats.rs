@@ -388,6 +388,7 @@ impl Link {
         let mut signs = self.signs.clone();
         loop {
             let is_refused = |signs: &Signs| signs.refusal.is_some();
+            let asked_at = Instant::now();
             let failed = tokio::select! {
                 done = attempt() => match done {
                     Ok(value) => return Ok(value),
@@ -397,7 +398,9 @@ impl Link {
                     return Err(self.refused(signs.refusal.as_deref().unwrap_or_default()));
                 }
             };
-            let is_away = self.signs.borrow().down_since.is_some() || !self.answers().await;
+            // One that hung has not refused it, though it answers again.
+            let was_away = self.signs.borrow().down_since.is_some() || asked_at.elapsed() >= REQUEST_WAIT;
+            let is_away = was_away || !self.answers().await;
             if !is_away {
                 return Err(QueueError::Unreachable {
                     place: self.place.url.clone(),

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use queue::nats::NatsQueue;
 use queue::sqlite::SqliteQueue;
 use queue::{Answer, DELIVERIES_MAX, Job, Lease, Outcome, Queue, QueueError, Run, RunId, Zone};
-use testbed::real::broker::Broker;
+use testbed::real::broker::{Broker, end};
 use testbed::real::{short_dir, wait_for};
 
 const LEASE: Duration = Duration::from_secs(1);
@@ -313,6 +314,27 @@ fn what_was_removed_at_the_broker_while_a_run_goes_on_is_made_again_or_told() {
     let error = wait_for(AT_MOST, || publisher.left(&run, &zone("core")).err()).expect("it is told");
     let said = format!("{error}\n{}", error.next_step());
     assert!(said.contains("stream not found") && said.contains("--resume"), "{said}");
+}
+
+/// A machine that is moved, or a disk that is slow: no request is answered for a while, and the connection stays.
+#[test]
+fn a_broker_that_hangs_for_a_moment_is_waited_for() {
+    let dir = short_dir();
+    let broker = Broker::start(dir.path(), &[("dmz", "dmz"), ("core", "core")]);
+    let mut publisher = connect(&broker, "publisher");
+    let run = run("hangs");
+    publisher.open_run(&run).expect("a new run");
+    publisher.publish(&[job(&run, "core", 0)]).expect("kept");
+    let pid = broker.pid().expect("it runs");
+    end(pid, Signal::SIGSTOP);
+    let goes_on = std::thread::spawn(move || {
+        // Longer than an answer is waited for.
+        std::thread::sleep(Duration::from_secs(7));
+        end(pid, Signal::SIGCONT);
+    });
+    assert_eq!(publisher.left(&run, &zone("core")).expect("it goes on"), 1);
+    goes_on.join().expect("no panic");
+    publisher.close_run(&run).expect("nothing is left");
 }
 
 /// nats-server removes what an acknowledgement names, whoever holds it: by an outsider with a worker's key.
