@@ -374,8 +374,12 @@ impl Link {
     async fn is_over(&self, subject: &str) -> bool {
         let mut parts = subject.split('.').skip(1);
         let (Some("answer"), Some(run)) = (parts.next(), parts.nth(1)) else { return false };
-        let settings = format!("$JS.API.DIRECT.GET.{RUNS}.sealion.run.{run}");
-        let found = self.request(&settings, None, vec![]).await;
+        self.has_no_settings(run).await
+    }
+
+    /// Whether the broker says that it has none of this run; not where it says nothing.
+    async fn has_no_settings(&self, run: &str) -> bool {
+        let found = self.request(&settings_subject(run), None, vec![]).await;
         found.is_ok_and(|message| message.status == Some(StatusCode::NOT_FOUND))
     }
 
@@ -510,7 +514,8 @@ impl Link {
         Ok(found)
     }
 
-    /// The runs that have jobs in a zone, or had: its consumers have their names. None where nobody has published yet.
+    /// The runs that have jobs in a zone, or had: its consumers have their names, and the broker tells 1,024 at most. None where nobody has
+    /// published yet.
     async fn runs(&self, zone: &Zone) -> Result<Vec<RunId>, QueueError> {
         let subject = format!("$JS.API.CONSUMER.NAMES.{}", jobs_name(zone));
         let answer = match self.request(&subject, None, vec![]).await {
@@ -528,9 +533,7 @@ impl Link {
     async fn remove_old(&self, zone: &Zone) -> Result<(), QueueError> {
         let jobs = &jobs_name(zone);
         for run in self.runs(zone).await? {
-            let settings = format!("$JS.API.DIRECT.GET.{RUNS}.sealion.run.{run}");
-            let found = self.request(&settings, None, vec![]).await;
-            if found.is_ok_and(|message| message.status == Some(StatusCode::NOT_FOUND)) {
+            if self.has_no_settings(run.as_str()).await {
                 self.remove_consumer(jobs, &run).await?;
             }
         }
@@ -650,6 +653,11 @@ fn kept(answer: &Message) -> Result<(), Fault> {
         // No space, perhaps: somebody may make some.
         _ => Err(Fault::Away(text.to_owned())),
     }
+}
+
+/// Where the settings of a run are asked for.
+fn settings_subject(run: &str) -> String {
+    format!("$JS.API.DIRECT.GET.{RUNS}.sealion.run.{run}")
 }
 
 fn jobs_name(zone: &Zone) -> String {
@@ -907,7 +915,7 @@ impl Queue for NatsQueue {
 
     fn settings(&mut self, run: &RunId) -> Result<Option<Vec<u8>>, QueueError> {
         let link = &self.link;
-        let subject = format!("$JS.API.DIRECT.GET.{RUNS}.sealion.run.{run}");
+        let subject = settings_subject(run.as_str());
         self.runtime.block_on(async {
             let began = Instant::now();
             loop {

@@ -165,9 +165,8 @@ mod tests {
 
     use super::*;
 
-    /// An outsider held a thousand connections without a word, and nothing was served, nor any file opened, as long as he liked.
-    #[test]
-    fn who_says_nothing_goes_and_others_are_answered() {
+    /// It goes on as long as the runtime is held.
+    fn answering(app: Router, limits: Limits) -> (tokio::runtime::Runtime, SocketAddr) {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -176,13 +175,29 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("a socket");
         let address = listener.local_addr().expect("bound");
-        let limits =
-            Limits { connections: 3, head: Duration::from_millis(100), untaken: UNTAKEN_MAX, whole: None };
-        let app = Router::new().route("/", get(|| async { "here" }));
         runtime.spawn(async move {
             let listener = tokio::net::TcpListener::from_std(listener).expect("a socket");
             answer(listener, app, limits).await;
         });
+        (runtime, address)
+    }
+
+    #[track_caller]
+    fn is_answered(address: SocketAddr) {
+        let mut asks = TcpStream::connect(address).expect("it listens");
+        asks.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("taken");
+        let mut said = String::new();
+        asks.read_to_string(&mut said).expect("answered");
+        assert!(said.contains("200 OK") && said.ends_with("here"), "{said}");
+    }
+
+    /// An outsider held a thousand connections without a word, and nothing was served, nor any file opened, as long as he liked.
+    #[test]
+    fn who_says_nothing_goes_and_others_are_answered() {
+        let limits =
+            Limits { connections: 3, head: Duration::from_millis(100), untaken: UNTAKEN_MAX, whole: None };
+        let app = Router::new().route("/", get(|| async { "here" }));
+        let (_runtime, address) = answering(app, limits);
         let silent: Vec<TcpStream> = (0..9)
             .map(|at| {
                 let mut stream = TcpStream::connect(address).expect("it listens");
@@ -191,44 +206,25 @@ mod tests {
                 stream
             })
             .collect();
-        let mut asks = TcpStream::connect(address).expect("it listens");
-        asks.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("taken");
-        let mut said = String::new();
-        asks.read_to_string(&mut said).expect("answered");
-        assert!(said.contains("200 OK") && said.ends_with("here"), "{said}");
+        is_answered(address);
         drop(silent);
     }
 
     /// An outsider asked, and never read what he was answered.
     #[test]
     fn who_takes_no_answer_goes_and_others_are_answered() {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .expect("threads");
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        listener.set_nonblocking(true).expect("a socket");
-        let address = listener.local_addr().expect("bound");
         let limits =
             Limits { connections: 1, head: UNTAKEN_MAX, untaken: Duration::from_millis(200), whole: None };
         // More than the buffers of both sides hold.
         let app = Router::new()
             .route("/", get(|| async { "here" }))
             .route("/long", get(|| async { "x".repeat(64 * 1024 * 1024) }));
-        runtime.spawn(async move {
-            let listener = tokio::net::TcpListener::from_std(listener).expect("a socket");
-            answer(listener, app, limits).await;
-        });
+        let (_runtime, address) = answering(app, limits);
         let mut deaf = TcpStream::connect(address).expect("it listens");
         deaf.write_all(b"GET /long HTTP/1.1\r\nHost: a\r\n\r\n").expect("taken");
         let mut first = [0; 4];
         deaf.read_exact(&mut first).expect("it has the only place");
-        let mut asks = TcpStream::connect(address).expect("it listens");
-        asks.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("taken");
-        let mut said = String::new();
-        asks.read_to_string(&mut said).expect("answered");
-        assert!(said.contains("200 OK") && said.ends_with("here"), "{said}");
+        is_answered(address);
         drop(deaf);
     }
 }

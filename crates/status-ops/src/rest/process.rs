@@ -119,7 +119,7 @@ mod tests {
                 .unwrap();
             // It is started before the kernel has set up what /proc shows as its command line.
             let command_line = of(i32::try_from(child.id()).unwrap(), "cmdline");
-            while std::fs::read(&command_line).unwrap().is_empty() {}
+            while std::fs::read(&command_line).unwrap().is_empty() && child.try_wait().unwrap().is_none() {}
             let found = Process::of(home.path());
             child.kill().unwrap();
             child.wait().unwrap();
