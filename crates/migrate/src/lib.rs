@@ -15,6 +15,7 @@ mod later;
 mod place;
 mod plan;
 mod slices;
+mod statements;
 mod steps;
 mod trial;
 
@@ -87,10 +88,8 @@ impl Ends {
         let mut client = Client::connect(options)?;
         // Zero dates and AUTO_INCREMENT values of 0 are rows like others. Texts come and go as the bytes that are stored.
         // Nobody waits without end for a table that somebody holds.
-        let longest = if dialect::is_mysql(&client) { "max_execution_time" } else { "max_statement_time" };
         client.execute(&format!(
-            "SET SESSION sql_mode='STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO', time_zone='+00:00', \
-             sql_select_limit=DEFAULT, {longest}=0, lock_wait_timeout={LOCK_WAIT_S}, foreign_key_checks=0, unique_checks=0, character_set_client=utf8mb4, \
+            "SET SESSION sql_mode='STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO', lock_wait_timeout={LOCK_WAIT_S}, foreign_key_checks=0, unique_checks=0, character_set_client=utf8mb4, \
              collation_connection=utf8mb4_bin, character_set_results=NULL"
         ))?;
         Ok(client)

@@ -7,13 +7,76 @@ use model::text::counted;
 use net::Client;
 use net::sql_text::text;
 
+use super::open_work::{self, Changed};
 use super::{RESUME, asked, fail};
 use crate::flow::{CATCH_UP_S, Flow};
 use crate::place::Place;
+use crate::statements::{self, Since, Written};
 use crate::{End, Ends, compare, copy, dialect, inspect};
 
 /// One table of a large server.
 const TABLE_MAX: Duration = Duration::from_secs(3600);
+
+/// What was compared, and from where on nobody has looked at what was written.
+#[derive(Debug, Clone)]
+pub(crate) struct Compared {
+    /// The leader's tables when the comparison began.
+    pub changed: Changed,
+    /// The end of the leader's binary log then; `None`: it writes none, and nobody follows it.
+    pub log_end: Option<Place>,
+}
+
+impl Compared {
+    /// To be made before a comparison begins.
+    pub(super) fn begin(leader: &mut Client, schemas: &[String], end: End) -> Result<Self, StepError> {
+        let log_end = dialect::log_end(leader).map_err(asked(end))?;
+        Ok(Self { changed: open_work::changed(leader, schemas, end)?, log_end })
+    }
+
+    /// Nothing was written since that could be another thing on the other server. Looked for once, it is looked for from there on.
+    ///
+    /// # Errors
+    /// Definitions were changed, or rows by statements; or that cannot be determined.
+    pub(super) fn only_rows_since(
+        &mut self,
+        leader: &mut Client,
+        schemas: &[String],
+        end: End,
+    ) -> Result<(), StepError> {
+        open_work::same(&self.changed, leader, schemas, end)?;
+        let Some(Place::Log { file, at }) = &self.log_end else { return Ok(()) };
+        let cannot_tell = |why: String| {
+            fail(
+                &format!(
+                    "whether statements were written to the {end} since it was compared cannot be determined"
+                ),
+                why,
+                "sealion migrate resume, which compares again",
+            )
+        };
+        match statements::since(leader, (file, *at), schemas) {
+            Ok(Since::Rows { end }) => {
+                self.log_end = Some(end);
+                Ok(())
+            }
+            Ok(Since::Lost) => Err(cannot_tell(format!(
+                "its binary log {file} is gone (PURGE BINARY LOGS, or RESET MASTER?)"
+            ))),
+            Ok(Since::Statement(Written { at, verb })) => Err(fail(
+                &format!(
+                    "the {end} logs statements in place of rows, and what was compared may differ since"
+                ),
+                format!(
+                    "{verb} at {at} of its binary log: a session still has binlog_format STATEMENT or MIXED (one keeps the format that it began \
+                     with, whatever the global variable says), and UUID() or NOW() give something else on each server"
+                ),
+                "end the sessions that are older than binlog_format=ROW, or restart that application; then sealion migrate resume, which \
+                 compares again; or sealion migrate rollback",
+            )),
+            Err(error) => Err(cannot_tell(format!("its binary log cannot be read: {}", error.in_one_line()))),
+        }
+    }
+}
 
 /// By the way in which replication goes now.
 pub(crate) fn now(ends: &Ends) -> Result<String, StepError> {

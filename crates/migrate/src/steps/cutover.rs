@@ -7,7 +7,8 @@ use model::text::counted;
 use net::sql_text::{name, text};
 use net::{Client, NetError};
 
-use super::open_work::{self, Changed};
+use super::compared::Compared;
+use super::open_work;
 use super::{Migration, WINDOW_S, asked, compared, fail, is_read_only};
 use crate::flow::Flow;
 use crate::inspect::mark;
@@ -24,12 +25,16 @@ impl Migration<'_> {
             (self.tell)("the target was open for writes (was it restarted?): it is closed again");
             Self::close(&mut target, End::Target)?;
         }
+        // While applications may still write: what is found here costs them nothing.
+        if let Some(compared) = &mut self.compared {
+            compared.only_rows_since(&mut source, &self.ends.schemas, End::Source)?;
+        }
         self.schedule(false)?;
         self.closed = Some(Instant::now());
         Self::close(&mut source, End::Source)?;
         self.end_open_work(&mut source, End::Source)?;
-        if let Some(before) = &self.compared {
-            open_work::same(before, &mut source, &self.ends.schemas, End::Source)?;
+        if let Some(compared) = &mut self.compared {
+            compared.only_rows_since(&mut source, &self.ends.schemas, End::Source)?;
         }
         let forward = self.ends.forward();
         let last = forward.written(&mut source)?;
@@ -169,12 +174,14 @@ impl Migration<'_> {
         let mut before = None;
         if !is_read_only(&mut target, End::Target)? {
             open_work::prepared(&mut target, End::Target)?;
-            before = Some(open_work::changed(&mut target, &self.ends.schemas, End::Target)?);
+            let mut compared = Compared::begin(&mut target, &self.ends.schemas, End::Target)?;
             let equal = compared::at_one_transaction(&back)?;
             (self.tell)(&equal);
+            compared.only_rows_since(&mut target, &self.ends.schemas, End::Target)?;
+            before = Some(compared);
             Self::close(&mut target, End::Target)?;
         }
-        let given = self.given_back(&back, &mut target, before.as_ref());
+        let given = self.given_back(&back, &mut target, before.as_mut());
         if let (Err(StepError(why)), Some(_)) = (&given, &before) {
             // Applications must be able to write somewhere.
             let opened = self.set_read_only(End::Target, false).and_then(|()| self.enable_events());
@@ -191,11 +198,11 @@ impl Migration<'_> {
         &mut self,
         back: &Flow<'_>,
         target: &mut Client,
-        before: Option<&Changed>,
+        before: Option<&mut Compared>,
     ) -> Result<(), StepError> {
         self.end_open_work(target, End::Target)?;
-        if let Some(before) = before {
-            open_work::same(before, target, &self.ends.schemas, End::Target)?;
+        if let Some(compared) = before {
+            compared.only_rows_since(target, &self.ends.schemas, End::Target)?;
         }
         let last = back.written(target)?;
         back.reach(&last, WINDOW_S)?;

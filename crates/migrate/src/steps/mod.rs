@@ -17,7 +17,7 @@ use net::{Client, NetError};
 use crate::flow::Flow;
 use crate::inspect::{self, Table};
 use crate::{End, Ends, copy, dialect, plan, slices, trial};
-use open_work::Changed;
+use compared::Compared;
 
 /// In it applications can write to neither.
 const WINDOW_S: u64 = 60;
@@ -36,8 +36,8 @@ pub struct Migration<'m> {
     /// From when the source was closed to when the target was open.
     pub window: Option<Duration>,
     closed: Option<Instant>,
-    /// The leader's tables when the last comparison of this run began.
-    compared: Option<Changed>,
+    /// The last comparison of this run.
+    compared: Option<Compared>,
 }
 
 pub(crate) fn fail(what: &str, why: impl std::fmt::Display, next: &str) -> StepError {
@@ -288,9 +288,9 @@ impl Runner for Migration<'_> {
             }
             (plan::COMPARE, Direction::Forward) => {
                 let mut source = self.client(End::Source)?;
-                let changed = open_work::changed(&mut source, &self.ends.schemas, End::Source)?;
+                let compared = Compared::begin(&mut source, &self.ends.schemas, End::Source)?;
                 let said = compared::now(self.ends)?;
-                self.compared = Some(changed);
+                self.compared = Some(compared);
                 Ok(said)
             }
             (plan::REVERSE, Direction::Forward) => {

@@ -254,6 +254,23 @@ fn schemas_move_to_another_version_while_an_application_writes() {
     let _alone = lab_slot();
     let pair = Pair::up();
     use_least_accounts(&pair);
+    // What a session would get from the server cuts no row from what is copied and compared.
+    for server in [&pair.source, &pair.target] {
+        server.run(&[
+            "SET GLOBAL sql_select_limit = 2000",
+            "SET GLOBAL init_connect = 'SET SESSION sql_select_limit = 100, group_concat_max_len = 4'",
+        ]);
+    }
+    // Statements of a schema that stays (pt-heartbeat) are no obstacle.
+    let mut heartbeat = pooled_with_statements(&pair.source);
+    heartbeat.execute("USE other").unwrap();
+    let beating = std::thread::spawn(move || {
+        // Until the source is closed.
+        while heartbeat.execute("UPDATE t SET id = id - 1 WHERE id < 0").is_ok() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    pair.source.run(&["INSERT INTO other.t VALUES (-1)"]);
     let hash = pair.hash();
     let acknowledged = pair.while_written(|| {
         let said = pair.migrate(&[&["run"], &Pair::ROUTE[..], &["--yes", &hash]].concat()).exits(0);
@@ -264,6 +281,7 @@ fn schemas_move_to_another_version_while_an_application_writes() {
         assert!(said.stderr.contains("over TLS, with verification"), "{said}");
     });
     assert!(acknowledged > 10);
+    beating.join().unwrap();
     pair.moved(acknowledged);
     assert!(pair.target.sql().query("SHOW DATABASES LIKE 'other'").unwrap().is_empty());
     let filter = pair.target.sql().query("SELECT @@replicate_wild_do_table").unwrap();
@@ -664,6 +682,14 @@ fn traps_of_replication_are_passed_or_named() {
 }
 
 /// What would make "the target has all of it" false, or leave a server closed that nobody meant to close any more.
+/// A session that was opened before the global `binlog_format` became ROW.
+fn pooled_with_statements(server: &Bundled) -> Client {
+    server.run(&["SET GLOBAL binlog_format = STATEMENT"]);
+    let pooled = Client::connect(&Pair::app(server)).unwrap();
+    server.run(&["SET GLOBAL binlog_format = ROW"]);
+    pooled
+}
+
 #[test]
 fn what_is_done_to_the_source_in_between_is_seen() {
     let _alone = lab_slot();
@@ -720,6 +746,21 @@ fn what_is_done_to_the_source_in_between_is_seen() {
     assert!(said.code == Some(4) && said.stderr.contains("shop.parent on the source"), "{said}");
     assert_eq!(only(&pair.source), "0", "it is open again");
     pair.source.run(&["ALTER TABLE shop.parent DROP u"]);
+
+    pair.lab.now("a pooled session that still logs statements writes between the comparison and the cutover");
+    let mut pooled = pooled_with_statements(&pair.source);
+    there.execute("LOCK TABLES shop.parent WRITE").unwrap();
+    let resumed = pair.lab.start(&words, None);
+    waits(&pair.target, "SELECT COUNT");
+    pooled.execute("INSERT INTO shop.t (id, a) VALUES (900001, UUID())").unwrap();
+    there.execute("UNLOCK TABLES").unwrap();
+    let said = resumed.finish(Duration::from_secs(120));
+    assert_eq!(said.code, Some(4), "{said}");
+    assert_eq!((only(&pair.source).as_str(), only(&pair.target).as_str()), ("0", "1"), "{said}");
+    assert!(said.stderr.contains("INSERT at"), "{said}");
+    // As a row, so that both have the same again.
+    pair.source.run(&["UPDATE shop.t SET a = 'the same' WHERE id = 900001"]);
+    drop(pooled);
     // As a restart leaves it.
     pair.target.run(&["STOP SLAVE", "SET GLOBAL replicate_wild_do_table = ''", "START SLAVE"]);
     let said = pair.migrate(&["verify"]).exits(0);
