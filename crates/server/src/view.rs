@@ -88,6 +88,10 @@ impl NodeView {
     pub fn client_certificate_not_after_unix(&self) -> Option<i64> {
         unix_of(self.status(NOT_AFTER)?)
     }
+    /// The group of MySQL Group Replication that it is set up for, whether it is in it now or not.
+    pub fn mysql_group(&self) -> Option<&str> {
+        self.variable("group_replication_group_name").filter(|group| !group.is_empty())
+    }
     /// Where MySQL takes administrators, if it does so by itself (`admin_address`).
     pub fn admin_port(&self) -> Option<(&str, u16)> {
         let address = self.variable("admin_address").filter(|address| !address.is_empty())?;

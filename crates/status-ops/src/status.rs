@@ -643,6 +643,15 @@ fn node_status(
 ) -> (NodeStatus, Vec<String>) {
     let name = node.name().to_string();
     let mut unseen: Vec<String> = Vec::new();
+    if let Some(group) = view.mysql_group() {
+        let of = |name: &str| view.variable(name).unwrap_or("not listed");
+        unseen.push(format!(
+            "the links of its MySQL group {group}: members (group_replication_ssl_mode is {}) and recovery (group_replication_recovery_use_ssl is {}) \
+             were not captured; sealion audit checks their settings",
+            of("group_replication_ssl_mode"),
+            of("group_replication_recovery_use_ssl")
+        ));
+    }
     let is_galera = view.not_galera().is_none();
     let effective = if has_files { Some(node.effective()) } else { None };
     if let Some(Err(error)) = &effective {

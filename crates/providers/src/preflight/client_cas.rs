@@ -57,15 +57,6 @@ fn comes(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         ));
     }
     for (name, view) in seen.up() {
-        // Source: MySQL manual, "Securing Group Communication Connections with Secure Socket Layer": XCom takes the server's ssl_ca.
-        if view.variable("group_replication_group_name").is_some_and(|group| !group.is_empty()) {
-            problems.push(problem(
-                name,
-                "it is of a group of Group Replication, whose members are judged by ssl_ca",
-                "whoever has a client's certificate would be judged as one of them",
-                "leave the CA of clients out: move its directory away, then plan again",
-            ));
-        }
         if !view.is_galera() {
             continue;
         }

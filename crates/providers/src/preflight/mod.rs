@@ -6,6 +6,7 @@ pub mod client_cas;
 pub mod clocks;
 pub mod command_line;
 pub mod elsewhere;
+pub mod group;
 pub mod left_on;
 pub mod managed;
 pub mod place;
@@ -118,7 +119,10 @@ pub fn preflight(world: &mut World<'_>, change: &Change) -> Vec<Problem> {
 fn of_part(world: &mut World<'_>, change: &Change) -> Vec<Problem> {
     let views = world.views();
     let seen = Seen { change, views };
-    let mut problems: Vec<Problem> = Vec::new();
+    let mut problems: Vec<Problem> = group::check(world, &seen);
+    if !problems.is_empty() {
+        return problems;
+    }
     let of_topology = world.topology.checks_of(change).iter();
     let checks: Vec<&(&str, Check)> = if change.is_at_rest() {
         let needed = of_topology.filter(|(name, _)| rest::OF_TOPOLOGY.contains(name));
