@@ -9,6 +9,7 @@ mod readable;
 mod scratch;
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use net::{Client, NetError};
 use serde::{Deserialize, Serialize};
@@ -19,15 +20,14 @@ pub use scratch::{
     scratch_is_foreign,
 };
 
-/// A table is what it was when it was made: `mysql.event` has a default that TRADITIONAL refuses (error 1067).
-const AS_IT_WAS_MADE: &str = "SET SESSION sql_mode=REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(@@sql_mode,'TRADITIONAL',''),\
-                              'NO_ZERO_DATE',''),'NO_ZERO_IN_DATE',''),'STRICT_TRANS_TABLES',''),'STRICT_ALL_TABLES','')";
-/// And a row that is too wide for its page was a warning then (error 1118).
+/// A row that is too wide for its page was a warning then (error 1118).
 const AS_IT_WAS_TAKEN: &str = "SET SESSION innodb_strict_mode=OFF";
 /// So long a statement waits for a table that others hold.
 const LOCK_WAIT_S: u32 = 3;
 /// Error 1205.
 const LOCK_WAIT_TIMEOUT: u16 = 1205;
+/// What a checkpoint itself writes into the log behind the place that it names.
+const CHECKPOINT_BYTES: u64 = 64;
 /// A list without end would be read without end.
 const ROWS_MAX: usize = 2_000_000;
 /// Of the temporary tablespace: it is made anew at each start, and is not in the hands of the threads that encrypt.
@@ -255,12 +255,9 @@ impl Rebuild {
         // Whoever comes behind a statement that waits for a table waits too: it gives up soon, and is tried again.
         let timeouts =
             format!("SET SESSION lock_wait_timeout={LOCK_WAIT_S}, innodb_lock_wait_timeout={LOCK_WAIT_S}");
-        let mut all = vec![
-            "SET SESSION sql_log_bin=0".to_owned(),
-            timeouts,
-            AS_IT_WAS_MADE.into(),
-            AS_IT_WAS_TAKEN.into(),
-        ];
+        // A session of ours has no sql_mode: a table is what it was when it was made, and `mysql.event` has a default that TRADITIONAL
+        // refuses (error 1067).
+        let mut all = vec!["SET SESSION sql_log_bin=0".to_owned(), timeouts, AS_IT_WAS_TAKEN.into()];
         if is_galera {
             // Of this node alone; it receives nothing meanwhile.
             all.push("SET SESSION wsrep_OSU_method='RSU'".into());
@@ -294,6 +291,43 @@ fn rotation_pages(client: &mut Client) -> Result<Option<RotationPages>, NetError
         let looked_at = of("read_from_cache")?.saturating_add(of("read_from_disk")?);
         Some(RotationPages { looked_at, modified: of("modified")? })
     })())
+}
+
+/// A checkpoint is waited for no longer than this; under a writer that never rests it may not come.
+const FLUSH_MAX: Duration = Duration::from_secs(20);
+const FLUSH_POLL: Duration = Duration::from_millis(100);
+
+/// Writes out what InnoDB has changed in memory up to now, so that the files hold it; settings are as `before` says then. `false`: some of
+/// it may still be in memory only.
+///
+/// # Source
+/// MariaDB manual, Innodb_lsn_current and Innodb_lsn_last_checkpoint: what was changed before the checkpoint is in the files.
+///
+/// # Errors
+/// As the server says.
+pub fn flush_pages(client: &mut Client, before: &LiveSettings) -> Result<bool, NetError> {
+    let lsn = |client: &mut Client, name: &str| -> Result<Option<u64>, NetError> {
+        let rows = client.query(&format!("SHOW GLOBAL STATUS LIKE '{name}'"))?;
+        Ok(rows.first().and_then(|row| row.at(1)?.parse().ok()))
+    };
+    let Some(now) = lsn(client, "Innodb_lsn_current")? else { return Ok(false) };
+    let set = client.query("SELECT @@GLOBAL.innodb_max_dirty_pages_pct")?;
+    // As an interrupted try has left it is not as it was.
+    let dirty_pages_pct = before.dirty_pages_pct.clone().or(set.scalar().map(std::borrow::Cow::into_owned));
+    let before = LiveSettings { dirty_pages_pct, ..LiveSettings::default() };
+    client.execute("SET GLOBAL innodb_max_dirty_pages_pct=0")?;
+    let began = Instant::now();
+    let mut flushed = Ok(false);
+    while began.elapsed() < FLUSH_MAX {
+        flushed = lsn(client, "Innodb_lsn_last_checkpoint")
+            .map(|at| at.is_some_and(|at| at + CHECKPOINT_BYTES >= now));
+        if !matches!(flushed, Ok(false)) {
+            break;
+        }
+        std::thread::sleep(FLUSH_POLL);
+    }
+    before.restore(client)?;
+    flushed
 }
 
 /// # Errors

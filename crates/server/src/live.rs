@@ -611,7 +611,7 @@ impl ReadNode for LiveNode {
         let login = |mode| ConnectOptions {
             endpoint: self.machine.own_tcp(&self.spec.address, self.spec.port),
             tls: TlsOptions::with_mode(mode),
-            ..self.login.clone()
+            ..self.login.clone().for_login_only()
         };
         if let Err(error) = Client::connect(&login(SslMode::Required)) {
             return Ok(CleartextLogin::CannotTell(format!(
@@ -831,6 +831,11 @@ impl WriteNode for LiveNode {
     fn set_at_rest(&mut self, setting: &AtRestSetting) -> Result<(), NodeError> {
         let mut client = self.connect()?;
         at_rest::set(&mut client, setting).map_err(|error| self.error(&error))
+    }
+
+    fn flush_pages(&mut self, before: &LiveSettings) -> Result<bool, NodeError> {
+        let mut client = self.connect()?;
+        at_rest::flush_pages(&mut client, before).map_err(|error| self.error(&error))
     }
 
     fn rebuild(&mut self, rebuild: &Rebuild) -> Result<Rebuilt, NodeError> {

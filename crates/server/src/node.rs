@@ -347,6 +347,8 @@ pub trait WriteNode: ReadNode + WriteMember {
     /// A running server takes these files, and these versions and suites, where its row of the capability table says that it can.
     fn set_tls_files(&mut self, files: &TlsFiles, rules: Option<&TlsRules>) -> Result<(), NodeError>;
     fn set_at_rest(&mut self, setting: &AtRestSetting) -> Result<(), NodeError>;
+    /// What InnoDB has changed in memory is written to its files; settings are as `before` says then. `false`: some may be in memory only.
+    fn flush_pages(&mut self, before: &LiveSettings) -> Result<bool, NodeError>;
     /// Returns when the table is written anew, which takes as long as its size asks for, or soon where somebody holds it.
     fn rebuild(&mut self, rebuild: &Rebuild) -> Result<Rebuilt, NodeError>;
     /// Freed undo pages are written over; settings are as `before` says then.

@@ -6,7 +6,10 @@ use openssl::sha::sha256;
 use server::cluster_address::hosts as named_in;
 use server::options::Setting;
 use server::rights::Use;
-use server::{Flavour, GaleraFacts, GaleraState, NodeError, NodeView, ProviderOptions, TlsRules, WriteNode};
+use server::{
+    Flavour, GaleraFacts, GaleraState, LiveSettings, NodeError, NodeView, ProviderOptions, TlsRules,
+    WriteNode,
+};
 
 use super::steps::JoinParams;
 use super::{OPTIONS, quorum};
@@ -232,7 +235,8 @@ pub fn plan(world: &mut World<'_>, change: &Change, joiner: &NodeName) -> Result
     prove(&mut builder, "J4", kinds, &super::plan::ports(world));
     if let Some(JoinerKeys { nouns, entry, key_dir, .. }) = keys.filter(|keys| !keys.nouns.is_empty()) {
         let keys = Some(Placed { entry, dir: key_dir });
-        let params = ProofParams { encrypt: true, nouns, keeps_logs: true, keys };
+        let params =
+            ProofParams { encrypt: true, nouns, keeps_logs: true, keys, settings: LiveSettings::default() };
         let title = format!("all files of {joiner} are read: what do they hold?");
         builder.add(format!("J5.{joiner}"), "rest-proof", title, vec![joiner.clone()], params);
     }

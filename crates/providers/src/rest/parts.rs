@@ -189,6 +189,7 @@ pub(super) fn proof(
         nouns: change.nouns.clone(),
         keeps_logs: !world.at_rest.purges_binary_logs,
         keys: Some(keys),
+        settings: live_settings(draft),
     };
     let step = builder.add(format!("{prefix}.{name}"), "rest-proof", title, vec![name], params);
     step.shell = vec![format!(

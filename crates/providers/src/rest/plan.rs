@@ -38,7 +38,7 @@ pub(super) const TABLES_AT_START: [&str; 3] =
 pub(super) const TMP_DISK_TABLES: &str = "encrypt_tmp_disk_tables";
 pub(super) const LOGS_AT_START: &str = "encrypt_binlog";
 pub(super) const THREADS: &str = "innodb_encryption_threads";
-pub(super) const LIVE: [&str; 2] = ["innodb_encrypt_tables", "aria_encrypt_tables"];
+pub(in crate::rest) const LIVE: [&str; 2] = ["innodb_encrypt_tables", "aria_encrypt_tables"];
 
 /// All options that are sealion's to write here, but the plugin's.
 pub const OPTIONS: [&str; 8] = [

@@ -573,6 +573,10 @@ impl WriteNode for SimNode {
         self.change("set at rest", |_| Err(NO_DATA.into()))
     }
 
+    fn flush_pages(&mut self, _: &LiveSettings) -> Result<bool, NodeError> {
+        self.change("flush pages", |_| Err(NO_DATA.into())).map(|()| false)
+    }
+
     fn rebuild(&mut self, _: &Rebuild) -> Result<Rebuilt, NodeError> {
         self.change("rebuild", |_| Err(NO_DATA.into())).map(|()| Rebuilt::Done)
     }

@@ -1,14 +1,18 @@
-//! The last step: what do the files hold now? It changes nothing.
+//! The last step: what does the server say, and what do the files hold now? It changes nothing but that pages in memory are written out first.
 
 use std::time::Duration;
 
 use change::{Direction, StepCheck, StepError};
 use disk::Kind;
+use model::link::some_of;
 use model::{Noun, Step};
 use serde::{Deserialize, Serialize};
+use server::{AtRest, LiveSettings, NodeView, OwnChoice};
 
 use super::data_keys::Placed;
+use super::spaces;
 use crate::rest::looked;
+use crate::rest::plan::LIVE;
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::World;
 
@@ -18,6 +22,8 @@ pub const PROOF: Proof = Proof;
 /// Pages may wait for the disk, and a file may come or go while it is read.
 const AGAIN_MS: u64 = 2_000;
 const AGAIN_MAX: u32 = 15;
+/// So many tables or tablespaces are named.
+const NAMED_MAX: usize = 5;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ProofParams {
@@ -28,6 +34,40 @@ pub struct ProofParams {
     /// What it is encrypted with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<Placed>,
+    /// As the server was set.
+    #[serde(default)]
+    pub settings: LiveSettings,
+}
+
+/// What a server says that makes pages plain, whatever its files hold in this moment: those of a new table may still be in memory.
+struct Said {
+    /// Somebody has set it so.
+    wished: Vec<String>,
+    /// Its threads may still be at it.
+    passing: Option<String>,
+}
+
+impl Said {
+    fn of(view: &NodeView, said: &AtRest) -> Self {
+        let mut wished: Vec<String> = LIVE
+            .iter()
+            .filter(|name| !spaces::is_on(view, name))
+            .map(|name| format!("{name} is {}", view.variable(name).unwrap_or("not listed")))
+            .collect();
+        let plain = said.tables.iter().filter(|one| one.own_choice == Some(OwnChoice::Plain));
+        let mut names: Vec<String> = plain.map(|one| one.name.to_string()).collect();
+        names.sort();
+        if !names.is_empty() {
+            wished.push(format!(
+                "tables with ENCRYPTED=NO (ALTER TABLE ... ENCRYPTED=DEFAULT): {}",
+                some_of(&names, NAMED_MAX)
+            ));
+        }
+        let left: Vec<String> = spaces::left(said, true).iter().map(|space| space.name.clone()).collect();
+        let passing = (!left.is_empty())
+            .then(|| format!("tablespaces that are not encrypted: {}", some_of(&left, NAMED_MAX)));
+        Self { wished, passing }
+    }
 }
 
 impl StepKind for Proof {
@@ -56,11 +96,22 @@ impl StepKind for Proof {
         if !wish.encrypt {
             return Ok("the files are plain, as wished".into());
         }
+        let has_tables = wish.nouns.contains(&Noun::Tables);
+        if has_tables && !world.node(&name)?.flush_pages(&wish.settings).map_err(fail)? {
+            world.notes.push(format!(
+                "{name}: pages were changed faster than they could be written out; those that are in memory only are known by what the server says"
+            ));
+        }
         let mut tries = 0;
         loop {
             tries += 1;
             let accepts = world.accept_unproven;
             let node = world.node(&name)?;
+            let mut said = Said { wished: vec![], passing: None };
+            if has_tables {
+                let view = node.view().map_err(fail)?;
+                said = Said::of(&view, &node.at_rest().map_err(fail)?);
+            }
             let seen = node.files_at_rest().map_err(fail)?;
             let is_old_log = |one: &looked::Odd| {
                 wish.keeps_logs && !one.is_unknown && matches!(one.kind, Kind::Binlog | Kind::RelayLog)
@@ -73,7 +124,7 @@ impl StepKind for Proof {
             }
             told.extend(looked::never(&seen));
             told.extend(looked::not_known(&seen));
-            if odd.is_empty() {
+            if odd.is_empty() && said.wished.is_empty() && said.passing.is_none() {
                 // Encrypted with keys that only this server has is not what was wished.
                 if let Some(placed) = &wish.keys {
                     placed.is_as_sealed(
@@ -86,13 +137,16 @@ impl StepKind for Proof {
                 world.notes.extend(told);
                 return Ok(what);
             }
-            if tries > AGAIN_MAX {
-                let why = looked::in_words(&odd);
+            // What somebody has set does not pass.
+            if tries > AGAIN_MAX || !said.wished.is_empty() {
+                let files = (!odd.is_empty()).then(|| looked::in_words(&odd));
+                let why =
+                    said.wished.into_iter().chain(said.passing).chain(files).collect::<Vec<_>>().join("; ");
                 if accepts {
                     return Ok(format!("{name}: NOT PROVEN, accepted by --accept-unproven: {why}"));
                 }
                 return Err(fail(format!(
-                    "{name}: NOT PROVEN: it is configured, and not every file is so\n  why:  {why}\n  next: sealion status rest says what \
+                    "{name}: NOT PROVEN: it is configured, and not all of its data is so\n  why:  {why}\n  next: sealion status rest says what \
                      helps; sealion resume looks again; or close the change as it is: sealion resume --accept-unproven"
                 )));
             }

@@ -62,12 +62,12 @@ impl SpacesParams {
     }
 }
 
-fn is_on(view: &NodeView, name: &str) -> bool {
+pub(super) fn is_on(view: &NodeView, name: &str) -> bool {
     view.variable(name).is_some_and(|value| value != "OFF")
 }
 
 /// Spaces that the threads have still to do with; not those whose tables have a choice of their own, which they leave alone.
-fn left(seen: &AtRest, encrypt: bool) -> Vec<&Space> {
+pub(super) fn left(seen: &AtRest, encrypt: bool) -> Vec<&Space> {
     let chosen = seen.tables.iter().filter(|table| table.own_choice.is_some());
     let own: BTreeSet<&str> = chosen.map(|table| table.file_stem.as_str()).collect();
     let is_own = |space: &Space| {
