@@ -14,12 +14,6 @@ pub enum Refusal {
     /// Nobody answers any more.
     #[error("{0}")]
     Lost(String),
-    /// What it answers in this session may be cut or changed.
-    #[error(
-        "the session cannot be given modes of its own, so that what the server answers may be cut or changed: {0}; \
-         look at init_connect and the version of the server, or audit with an account that has SUPER or CONNECTION_ADMIN"
-    )]
-    Unfit(String),
 }
 
 /// A server that somebody has logged in to.

@@ -8,7 +8,6 @@ mod ask;
 mod asking;
 mod beside;
 mod grant;
-mod modes;
 mod on_host;
 mod questions;
 mod rights;
@@ -56,15 +55,13 @@ pub struct Audited {
 /// Asks one server everything, and then its machine. `subject` is what it is called in what is noted.
 ///
 /// # Errors
-/// Nobody answers the first questions, which need no privilege, or the session cannot be given modes of its own.
+/// Nobody answers the first questions, which need no privilege.
 pub fn audit(
     ask: &mut dyn Ask,
     subject: &str,
     now_unix_ms: u64,
     beside: &Beside<'_>,
 ) -> Result<Audited, Refusal> {
-    // Before anything else: what is read in the modes of a stranger may be less than there is, and nothing says so.
-    modes::set(ask)?;
     let view = asking::view(ask, now_unix_ms)?;
     let capabilities = view.capabilities();
     let rights = rights::read(ask, &capabilities)?;

@@ -344,28 +344,30 @@ fn refused(arm: &Arm, reached: Reached, is_ready: bool) -> Option<String> {
         return None;
     }
     let Reached { targets, client, .. } = reached;
-    targets.iter().map(|target| with_tls(target, arm.tls, client.as_ref())).find_map(|target| {
-        match net::Client::connect(&target) {
-            Ok(client) => {
-                let _ = client.quit();
-                None
+    targets.iter().map(|target| with_tls(target, arm.tls, client.as_ref()).for_login_only()).find_map(
+        |target| {
+            match net::Client::connect(&target) {
+                Ok(client) => {
+                    let _ = client.quit();
+                    None
+                }
+                Err(error @ net::NetError::Tls { .. }) => Some(error.in_one_line()),
+                Err(error) if wants_tls(&error, &target) => Some(NO_CLEARTEXT.into()),
+                // The TLS library here has no such group, or the system no such file. In a file of somebody's own it is rather a
+                // mistake, and ends the run.
+                Err(error @ net::NetError::Usage { .. })
+                    if is_ready
+                        && (arm.tls.groups.is_some()
+                            || arm.tls.signature_algorithms.is_some()
+                            || arm.tls.reads_system_cas) =>
+                {
+                    Some(error.in_one_line())
+                }
+                // Whatever else it is, it is not of this arm alone.
+                Err(_) => None,
             }
-            Err(error @ net::NetError::Tls { .. }) => Some(error.in_one_line()),
-            Err(error) if wants_tls(&error, &target) => Some(NO_CLEARTEXT.into()),
-            // The TLS library here has no such group, or the system no such file. In a file of somebody's own it is rather a
-            // mistake, and ends the run.
-            Err(error @ net::NetError::Usage { .. })
-                if is_ready
-                    && (arm.tls.groups.is_some()
-                        || arm.tls.signature_algorithms.is_some()
-                        || arm.tls.reads_system_cas) =>
-            {
-                Some(error.in_one_line())
-            }
-            // Whatever else it is, it is not of this arm alone.
-            Err(_) => None,
-        }
-    })
+        },
+    )
 }
 
 const NO_CLEARTEXT: &str = "the server refuses this login without TLS, and lets it in with TLS (require_secure_transport is ON, or the \

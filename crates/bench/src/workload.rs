@@ -71,7 +71,7 @@ pub fn run(spec: &Spec, login: &ConnectOptions) -> Result<Block, NetError> {
         let target = &spec.targets[n as usize % spec.targets.len()];
         let options =
             ConnectOptions { endpoint: Endpoint::tcp(target.host.clone(), target.port), ..login.clone() };
-        clients.push(Client::connect(&options)?);
+        clients.push(Client::connect(&options.for_application())?);
     }
     let tls_connections =
         u32::try_from(clients.iter().filter(|client| client.tls().is_some()).count()).unwrap_or(0);

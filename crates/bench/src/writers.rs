@@ -214,7 +214,7 @@ impl<'a> Writer<'a> {
             connect_timeout: Duration::from_secs(2),
             io_timeout: Duration::from_secs(20),
             program_name: "sealion-writers".into(),
-            ..self.login.clone()
+            ..self.login.clone().for_application()
         };
         if let Ok(mut client) = Client::connect(&options)
             && (self.is_pooled() || in_service(&mut client))

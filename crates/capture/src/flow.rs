@@ -64,6 +64,9 @@ pub struct Direction {
     #[serde(default)]
     pub mysql_segments: u64,
     pub client_hello: bool,
+    /// The ClientHello is of a sealion, of this process or another one.
+    #[serde(default)]
+    pub is_sealions: bool,
     /// Version and suite, where this is a server's direction and its ServerHello was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreed: Option<Agreed>,
@@ -281,6 +284,7 @@ fn direction(stream: &Stream) -> Direction {
         after_tls_bytes: stream.seen.after_tls_bytes,
         mysql_segments: stream.seen.mysql_segments,
         client_hello: stream.seen.client_hello,
+        is_sealions: stream.seen.is_sealions,
         agreed: stream.seen.agreed,
         missing_bytes: stream.seen.missing_bytes,
         canaries: stream.seen.scanner.counts().clone(),

@@ -29,6 +29,8 @@ pub struct Seen {
     pub after_tls_bytes: u64,
     pub mysql_segments: u64,
     pub client_hello: bool,
+    /// It is one of sealion's.
+    pub is_sealions: bool,
     /// What the server of it has agreed to, by its ServerHello.
     pub agreed: Option<Agreed>,
     pub missing_bytes: u64,
@@ -55,7 +57,11 @@ impl Sink for Counting<'_> {
             if self.seen.agreed.is_none() && self.seen.tls_bytes == 0 {
                 self.seen.agreed = Agreed::in_segment(payload);
             }
-            self.seen.client_hello |= starts_with_client_hello(after_ssl_request(payload));
+            let after_request = after_ssl_request(payload);
+            if !self.seen.client_hello && starts_with_client_hello(after_request) {
+                self.seen.client_hello = true;
+                self.seen.is_sealions = wire::tls::mark::is_marked(after_request);
+            }
             self.seen.mysql_segments += u64::from(self.seen.tls_bytes == 0 && is_mysql_segment(payload));
         }
     }

@@ -449,7 +449,7 @@ fn application(up: &Up) -> Result<Vec<Client>, OpsError> {
     for node in &up.cluster.nodes {
         let mut client = Client::connect(&net::ConnectOptions {
             endpoint: net::Endpoint::tcp(node.address.clone(), node.port),
-            ..up.app.clone()
+            ..up.app.clone().for_application()
         })
         .map_err(fail)?;
         let canary = capture::Canary::new(site::random16());

@@ -188,7 +188,7 @@ fn plain_client(up: &Up, say: Say<'_>) -> Refusal {
         let options = ConnectOptions {
             endpoint: Endpoint::tcp(node.address.clone(), node.port),
             tls: TlsOptions::with_mode(SslMode::Disabled),
-            ..up.app.clone()
+            ..up.app.clone().for_login_only()
         };
         match Client::connect(&options) {
             Ok(_) => {

@@ -20,6 +20,7 @@ use rustix::net::sockopt::{
 use rustix::net::{RecvFlags, SendFlags, getpeername, getsockname, recv, send};
 
 use crate::options::Endpoint;
+use crate::own_ends::OwnEnd;
 use crate::resolve::resolve;
 
 /// Whoever may give up is asked so often.
@@ -46,6 +47,8 @@ pub(crate) struct Socket {
     given_up: Option<Arc<AtomicBool>>,
     /// Own end and peer where somebody else has connected for us.
     far_ends: (Option<SocketAddr>, Option<SocketAddr>),
+    /// Of TCP.
+    own_end: Option<OwnEnd>,
 }
 
 /// What went over a connection, below TLS: handshakes and records count, headers of IP and TCP do not.
@@ -101,7 +104,15 @@ impl Socket {
             }
         };
         socket.given_up = given_up;
+        socket.own_end = socket.local_addr().map(OwnEnd::note);
         Ok(socket)
+    }
+
+    /// The connection stands for one of an application.
+    pub(crate) fn disown(&mut self) {
+        if let Some(end) = self.own_end.take() {
+            end.disown();
+        }
     }
 
     pub(crate) fn from_tcp(stream: TcpStream, deadline: Instant) -> Self {
@@ -119,6 +130,7 @@ impl Socket {
             has_spoken: true,
             given_up: None,
             far_ends: (None, None),
+            own_end: None,
         }
     }
 

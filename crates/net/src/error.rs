@@ -37,6 +37,13 @@ pub enum NetError {
     /// TLS was wanted and did not come about, or ended with an alert.
     #[error("no TLS session with {endpoint} with these options\n  why:  {why}\n  next: {}", fault.next())]
     Tls { endpoint: String, fault: TlsFault, why: String },
+    /// A setting of the session stays at a value with which answers cannot be trusted. Nothing was read.
+    #[error(
+        "the session at {endpoint} keeps a setting that changes what is read\n  why:  {setting} is \"{found}\" after it was \
+         set to {wanted}\n  next: connect to the server itself if this is a proxy; look at init_connect; or use an account with \
+         CONNECTION_ADMIN (MySQL, MariaDB from 10.5) or SUPER, for which init_connect is not run"
+    )]
+    Modes { endpoint: String, setting: &'static str, found: String, wanted: &'static str },
     /// The server wants something that this client does not do.
     #[error("{endpoint} requires something that sealion does not support\n  why:  {why}\n  next: {next}")]
     Unsupported { endpoint: String, why: String, next: &'static str },

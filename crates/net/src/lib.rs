@@ -11,7 +11,8 @@ mod dial;
 mod ed25519;
 mod error;
 pub mod options;
-pub mod probe;
+pub mod own_ends;
+mod probe;
 mod resolve;
 pub mod rows;
 pub mod sql_text;
@@ -24,9 +25,10 @@ pub use client::{Client, ConnectTimings, Connector, Done, Echoed, Prepared, RowS
 pub use dial::{Traffic, ask, is_greeted, queue};
 pub use error::{NetError, TlsFault};
 pub use options::{
-    ConnectOptions, Dial, Dialled, Endpoint, PemSet, Resumes, SslMode, TlsLibrary, TlsOptions, TlsVersion,
-    Via,
+    ConnectOptions, Dial, Dialled, Endpoint, PROGRAM_NAME, PemSet, Resumes, SessionModes, SslMode,
+    TlsLibrary, TlsOptions, TlsVersion, Via,
 };
+pub use own_ends::own_ends;
 pub use probe::{Outcome, TlsProbe, tls_probe, tls_probe_at};
 pub use resolve::resolve;
 pub use rows::{RowRef, Rows};

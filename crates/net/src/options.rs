@@ -273,6 +273,8 @@ pub struct TlsOptions {
     pub reads_system_cas: bool,
     /// One read of the socket for a whole record: for loads, at 16 KiB more a connection.
     pub read_ahead: bool,
+    /// The ClientHello has no mark by which a capture knows sealion's sessions ([`wire::tls::mark`]); rustls never sends one.
+    pub is_unmarked: bool,
     /// rustls takes TLS 1.2 and 1.3, no CRL, and of suites and groups those that it has.
     pub library: TlsLibrary,
 }
@@ -308,6 +310,19 @@ impl TlsOptions {
     }
 }
 
+/// Whose settings a session has, of those that decide which rows a statement returns and how they read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SessionModes {
+    /// Each is set to a value and read back: no global variable and no `init_connect` changes what is read.
+    #[default]
+    Own,
+    /// As any client gets them: for a load that is measured, and where nothing is read behind the login.
+    OfServer,
+}
+
+/// What sealion calls itself in its own sessions, by which another sealion knows them.
+pub const PROGRAM_NAME: &str = "sealion";
+
 /// Everything that is needed to log in.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
@@ -332,6 +347,10 @@ pub struct ConnectOptions {
     /// Tell the server that this client loads rows by `LOAD DATA LOCAL`: for [`crate::Client::load`], which sends bytes from memory and
     /// never a file, whatever name the server asks for.
     pub loads_local: bool,
+    pub modes: SessionModes,
+    /// The connection stands for one of an application, in a demo or a load: a capture counts it among those of clients, and not
+    /// among sealion's own ([`crate::own_ends`]).
+    pub is_application: bool,
     /// What the server shows as `program_name` of this connection.
     pub program_name: String,
     /// Set by somebody else while a login waits for the server: it is given up.
@@ -353,7 +372,9 @@ impl Default for ConnectOptions {
             keeps_password: false,
             cache_metadata: false,
             loads_local: false,
-            program_name: "sealion".to_owned(),
+            modes: SessionModes::Own,
+            is_application: false,
+            program_name: PROGRAM_NAME.to_owned(),
             given_up: None,
         }
     }
@@ -371,6 +392,23 @@ impl ConnectOptions {
         } else {
             self.tls.mode != SslMode::Disabled
         }
+    }
+
+    /// Nothing is read behind the login: the session keeps the server's settings.
+    #[must_use]
+    pub fn for_login_only(mut self) -> Self {
+        self.modes = SessionModes::OfServer;
+        self
+    }
+
+    /// The login of an application, in a demo or a load.
+    #[must_use]
+    pub fn for_application(mut self) -> Self {
+        (self.is_application, self.tls.is_unmarked) = (true, true);
+        if self.program_name == PROGRAM_NAME {
+            "sealion-application".clone_into(&mut self.program_name);
+        }
+        self
     }
 
     #[must_use]

@@ -50,6 +50,11 @@ pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
         }
         Ok::<_, openssl::error::ErrorStack>(())
     };
+    if !options.is_unmarked {
+        builder
+            .set_alpn_protos(wire::tls::mark::ALPN_LIST)
+            .map_err(|error| usage(format!("OpenSSL cannot mark a session: {error}"), "report this"))?;
+    }
     set(&mut builder)
         .map_err(|error| usage(format!("OpenSSL refuses these TLS versions: {error}"), "choose others"))?;
     for list in [&options.ciphers, &options.ciphersuites, &options.groups, &options.signature_algorithms] {

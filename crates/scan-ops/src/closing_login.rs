@@ -32,7 +32,7 @@ pub fn log_in_after(
 ) -> Result<Vec<ClosingLogin>, String> {
     let login = ConnectOptions {
         tls: TlsOptions { mode: SslMode::VerifyIdentity, ca: Some(ca), ..TlsOptions::default() },
-        ..login.clone()
+        ..login.clone().for_login_only()
     };
     let (mut logins, mut let_in) = (Vec::new(), BTreeSet::new());
     let mut ports: BTreeMap<IpAddr, Vec<u16>> = BTreeMap::new();

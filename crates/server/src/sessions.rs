@@ -1,6 +1,6 @@
 //! Who is connected over TCP, and what the server itself knows of their encryption: the second witness beside a capture.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
 use model::Handshake;
@@ -18,6 +18,8 @@ pub struct TcpSession {
     pub is_tls: Option<bool>,
     /// A replica reads the binary log over it.
     pub is_replica: bool,
+    /// Its client says that it is sealion: of another process, or this one.
+    pub is_sealion: bool,
     /// What its handshake came to; `None`: this server does not tell.
     pub handshake: Option<Handshake>,
 }
@@ -74,6 +76,7 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
         })
         .unwrap_or_default();
     let mut handshakes = handshakes(client);
+    let ours = of_sealion(client);
     let rows = client.query("SELECT ID, USER, HOST, COMMAND FROM information_schema.PROCESSLIST")?;
     for row in rows.iter() {
         let (Some(id), Some(host)) = (row.at(0).and_then(|id| id.parse().ok()), row.at(2)) else { continue };
@@ -100,10 +103,27 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
             port,
             is_tls,
             is_replica,
+            is_sealion: ours.contains(&id),
             handshake: handshakes.remove(&id),
         });
     }
     Ok(sessions)
+}
+
+/// The ids of sessions whose client calls itself sealion. A server without a performance schema tells of none.
+///
+/// # Source
+/// Both manuals: session_account_connect_attrs holds those of this very account, and may be read by each.
+fn of_sealion(client: &mut Client) -> BTreeSet<u64> {
+    let of = |table: &str| {
+        format!(
+            "SELECT PROCESSLIST_ID FROM performance_schema.{table} WHERE ATTR_NAME = 'program_name' AND ATTR_VALUE = '{}'",
+            net::PROGRAM_NAME
+        )
+    };
+    let rows = client.query(&of("session_connect_attrs"));
+    let rows = rows.or_else(|_| client.query(&of("session_account_connect_attrs"))).unwrap_or_default();
+    rows.iter().filter_map(|row| row.at(0)?.parse().ok()).collect()
 }
 
 /// What the handshake of each session came to, by its id. A server without a performance schema tells of none, and so does one where the account
@@ -181,6 +201,7 @@ mod tests {
             port: 4711,
             is_tls: None,
             is_replica: false,
+            is_sealion: false,
             handshake: None,
         };
         assert_eq!(session("10.0.0.5").peer(), "10.0.0.5:4711".parse().ok());

@@ -99,7 +99,6 @@ pub fn export(
         Some(tls) => (format!("{}, {}", tls.version, tls.cipher), tls.verified != Verified::Nothing),
         None => ("a unix socket".to_owned(), true),
     };
-    client.execute("SET NAMES utf8mb4").map_err(said)?;
     client.execute("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ").map_err(said)?;
     client.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").map_err(said)?;
     let columns = client.query(&spec.select(&spec.columns, " LIMIT 0")).map_err(said)?.columns;

@@ -21,8 +21,8 @@ const ASK_EVERY: Duration = Duration::from_secs(1);
 /// # Errors
 /// Nothing can be captured here.
 pub fn look(cluster: &Cluster, settle: Duration) -> Result<ClientsLook, LookError> {
-    let mut sniffer = Sniffer::start(cluster)?;
-    let drivers = drivers(&mut sniffer, cluster, settle);
+    let sniffer = Sniffer::start(cluster)?;
+    let drivers = drivers(cluster, settle);
     Ok(end(sniffer, cluster, &drivers))
 }
 
@@ -47,11 +47,11 @@ fn node_of(sight: &LinkSight) -> &str {
 pub(crate) type Drivers = BTreeMap<String, BTreeMap<String, String>>;
 
 /// What clients call themselves, asked for as long as this takes. A server without a performance schema tells of none.
-pub(crate) fn drivers(sniffer: &mut Sniffer, cluster: &Cluster, time: Duration) -> Drivers {
+pub(crate) fn drivers(cluster: &Cluster, time: Duration) -> Drivers {
     let until = Instant::now() + time;
     let asked = cluster.on_each(|node| {
-        let (mut own, mut all) = (None, BTreeMap::new());
-        if let Ok(mut client) = Client::connect_from(&cluster.login_at(node), &mut own) {
+        let mut all = BTreeMap::new();
+        if let Ok(mut client) = Client::connect(&cluster.login_at(node)) {
             while let Ok(some) = server::sessions::drivers(&mut client) {
                 all.extend(some);
                 let left = until.saturating_duration_since(Instant::now());
@@ -62,12 +62,11 @@ pub(crate) fn drivers(sniffer: &mut Sniffer, cluster: &Cluster, time: Duration) 
             }
             let _ = client.quit();
         }
-        (own, all)
+        all
     });
     std::thread::sleep(until.saturating_duration_since(Instant::now()));
     let mut found = Drivers::new();
-    for (node, (own, all)) in cluster.nodes.iter().zip(asked) {
-        sniffer.is_ours(own);
+    for (node, all) in cluster.nodes.iter().zip(asked) {
         found.insert(node.name.to_string(), all);
     }
     found

@@ -52,6 +52,7 @@ mod tests {
             port: 4711,
             is_tls: Some(true),
             is_replica: false,
+            is_sealion: false,
             handshake: version.map(|version| Handshake { version: version.into(), suite: None }),
         }
     }

@@ -21,7 +21,7 @@ use lab::supervisor::{Request, ask};
 use model::link::Seen;
 use model::{ClientsLook, Clock, Handshake, Link, LinkSight, Look, LookError, SystemClock, Unseen, WireLook};
 use net::Client;
-use server::{Machine, TcpSessions};
+use server::{Machine, TcpSession, TcpSessions};
 
 use site::inventory::{CaptureBy, Cluster};
 use site::random16;
@@ -48,8 +48,7 @@ pub struct Sniffer {
     transfers: Vec<Transfer>,
     places: Vec<Place>,
     channels: Vec<ReplicaLink>,
-    /// Our own ends of the connections that we made meanwhile.
-    own: BTreeSet<SocketAddr>,
+    since: Instant,
     /// The schema of the canaries, perhaps: it was about to be.
     made_schema: bool,
 }
@@ -106,6 +105,7 @@ impl Sniffer {
     /// # Errors
     /// This machine has nodes, and nothing can be captured on it. What cannot be seen elsewhere is said of its links.
     pub fn start(cluster: &Cluster) -> Result<Self, LookError> {
+        let since = Instant::now();
         let mut places: Vec<Place> = cluster.on_each(|node| Place::of(cluster, node));
         places.extend(cluster.arbitrators.iter().map(|spec| Place::of_arbitrator(cluster, spec)));
         share_addresses(&mut places);
@@ -169,7 +169,7 @@ impl Sniffer {
         });
         eyes.extend(far);
         let channels = ReplicaLink::all(cluster, &places);
-        Ok(Self { eyes, transfers: Vec::new(), places, channels, own: BTreeSet::new(), made_schema: false })
+        Ok(Self { eyes, transfers: Vec::new(), places, channels, since, made_schema: false })
     }
 
     fn on_machine(remote: &Remote, nodes: BTreeSet<String>, places: &[Place], iface: &str) -> MachineEye {
@@ -230,14 +230,9 @@ impl Sniffer {
         });
     }
 
-    /// Writes canaries on every node; what passes on our own connections is not taken for that of others.
+    /// Writes canaries on every node.
     pub fn write_canaries(&mut self, cluster: &Cluster) -> Result<Vec<Canary>, LookError> {
-        canaries(cluster, &mut self.own, &mut self.made_schema)
-    }
-
-    /// What passes on these ends of connections is not that of others.
-    pub(crate) fn is_ours(&mut self, ends: impl IntoIterator<Item = SocketAddr>) {
-        self.own.extend(ends);
+        canaries(cluster, &mut self.made_schema)
     }
 
     /// A server that came up while the capture ran says only now where it takes clients. A port that was not captured stays one of
@@ -265,21 +260,16 @@ impl Sniffer {
         count_strangers(&mut self.places);
     }
 
-    /// Who is connected, as each server says. To be asked while the capture runs.
-    fn sessions(&mut self, cluster: &Cluster) -> NodeSessions {
+    /// Who is connected beside sealion, as each server says. To be asked while the capture runs.
+    fn sessions(cluster: &Cluster) -> NodeSessions {
         let asked = cluster.on_each(|node| {
-            let mut own = None;
-            let mut client = match Client::connect_from(&cluster.login_at(node), &mut own) {
-                Ok(client) => client,
-                Err(error) => return (own, Err(error)),
-            };
+            let mut client = Client::connect(&cluster.login_at(node))?;
             let sessions = server::tcp_sessions(&mut client);
             let _ = client.quit();
-            (own, sessions)
+            sessions
         });
         let mut all = BTreeMap::new();
-        for (node, (own, asked)) in cluster.nodes.iter().zip(asked) {
-            self.own.extend(own);
+        for (node, asked) in cluster.nodes.iter().zip(asked) {
             let asked = asked.map_err(|error| first_line(&error.to_string()).to_owned());
             all.insert(node.name.to_string(), asked);
         }
@@ -293,7 +283,20 @@ impl Sniffer {
     /// The same, with what is known of single clients.
     pub fn finish_with_sessions(mut self, cluster: &Cluster) -> SniffedClients {
         self.ask_again(cluster);
-        let sessions = self.sessions(cluster);
+        let mut sessions = Self::sessions(cluster);
+        // Whatever this process has connected since, by whatever way: it speaks for nobody else.
+        let mut own = net::own_ends(self.since);
+        for known in sessions.values_mut().flatten() {
+            // Another sealion, of a colleague or a schedule.
+            own.extend(
+                known
+                    .list
+                    .iter()
+                    .filter(|one| one.is_sealion && one.is_tls != Some(false))
+                    .filter_map(TcpSession::peer),
+            );
+            known.list.retain(|one| one.peer().is_none_or(|peer| !own.contains(&peer)));
+        }
         let reports: Vec<_> = std::thread::scope(|scope| {
             let stopped: Vec<_> = self
                 .eyes
@@ -322,7 +325,7 @@ impl Sniffer {
                 places: &self.places,
                 transfers: &self.transfers,
                 channels: &self.channels,
-                own: &self.own,
+                own: &own,
                 sessions: &sessions,
                 is_relayed: cluster.is_relayed(),
             };
@@ -476,8 +479,8 @@ impl Look for WireEye<'_> {
     }
 
     fn clients(&mut self, what: &WireLook, meanwhile: &mut dyn FnMut()) -> Result<ClientsLook, LookError> {
-        let (mut sniffer, left) = self.begin(what, meanwhile)?;
-        let drivers = crate::clients::drivers(&mut sniffer, self.cluster, left);
+        let (sniffer, left) = self.begin(what, meanwhile)?;
+        let drivers = crate::clients::drivers(self.cluster, left);
         let look = crate::clients::end(sniffer, self.cluster, &drivers);
         if what.canaries {
             self.left_behind = remove_canaries(self.cluster);
@@ -500,8 +503,10 @@ impl Look for WireEye<'_> {
 
     fn no_tcp_login(&mut self) -> Vec<Unseen> {
         let tried = self.cluster.on_each(|node| {
-            let options =
-                net::ConnectOptions { endpoint: self.cluster.tcp_at(node), ..self.cluster.login_at(node) };
+            let options = net::ConnectOptions {
+                endpoint: self.cluster.tcp_at(node),
+                ..self.cluster.login_at(node).for_login_only()
+            };
             Client::connect(&options).map(|client| {
                 let _ = client.quit();
             })

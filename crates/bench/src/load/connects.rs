@@ -56,7 +56,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
             Connector::new(ConnectOptions {
                 given_up: Some(Arc::clone(&given_up)),
                 io_timeout,
-                ..options.clone()
+                ..options.clone().for_login_only().for_application()
             })
         })
         .collect::<Result<Vec<_>, _>>()

@@ -465,7 +465,11 @@ fn connect(spec: &Spec, stop: &AtomicBool) -> Result<Connected, LoadError> {
         .targets
         .iter()
         .map(|options| {
-            Connector::new(ConnectOptions { given_up: Some(Arc::clone(&given_up)), ..options.clone() })
+            // What is measured is what any client gets.
+            Connector::new(ConnectOptions {
+                given_up: Some(Arc::clone(&given_up)),
+                ..options.clone().for_login_only().for_application()
+            })
         })
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| LoadError::Connect { made: 0, wished: spec.connections, error })?;

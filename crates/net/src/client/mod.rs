@@ -2,6 +2,7 @@
 
 mod channel;
 mod login;
+mod modes;
 mod session;
 
 use std::net::SocketAddr;
@@ -18,7 +19,7 @@ use wire::{
 use crate::auth::Channel;
 use crate::dial::{Socket, Traffic};
 use crate::error::{Doing, NetError, TlsFault};
-use crate::options::ConnectOptions;
+use crate::options::{ConnectOptions, SessionModes};
 use crate::probe::Outcome;
 use crate::rows::Rows;
 use crate::tls;
@@ -59,8 +60,11 @@ fn greeted(
     let deadline = started + options.connect_timeout;
     let endpoint: Arc<str> = options.endpoint.to_string().into();
     let dialling = Doing { endpoint: &endpoint, step: "connecting", after: options.connect_timeout };
-    let socket = Socket::connect(&options.endpoint, deadline, options.given_up.clone())
+    let mut socket = Socket::connect(&options.endpoint, deadline, options.given_up.clone())
         .map_err(|error| dialling.io(&error))?;
+    if options.is_application {
+        socket.disown();
+    }
     timings.dial = started.elapsed();
     let mut channel = PacketChannel {
         stream: Stream::Plain(socket),
@@ -114,7 +118,7 @@ impl Connector {
 
     pub fn connect(&self) -> Result<Client, NetError> {
         let own = self.own_context()?;
-        Client::open(&self.options, own.as_ref().or(self.context.as_ref()), &mut None)
+        Client::open(&self.options, own.as_ref().or(self.context.as_ref()))
     }
 
     /// For those whose every connection makes one.
@@ -212,28 +216,15 @@ pub struct Client {
 }
 
 impl Client {
-    /// Dials, does TLS as asked for, logs in.
+    /// Dials, does TLS as asked for, logs in, and gives the session its modes ([`SessionModes::Own`] unless the options say otherwise).
     pub fn connect(options: &ConnectOptions) -> Result<Self, NetError> {
-        Self::connect_from(options, &mut None)
-    }
-
-    /// The same; `from` becomes this end's address, also where the server then lets nobody in.
-    ///
-    /// # Errors
-    /// As [`Client::connect`].
-    pub fn connect_from(options: &ConnectOptions, from: &mut Option<SocketAddr>) -> Result<Self, NetError> {
         let context = options.may_use_tls().then(|| tls::Context::new(&options.tls)).transpose()?;
-        Self::open(options, context.as_ref(), from)
+        Self::open(options, context.as_ref())
     }
 
-    fn open(
-        options: &ConnectOptions,
-        context: Option<&tls::Context>,
-        from: &mut Option<SocketAddr>,
-    ) -> Result<Self, NetError> {
+    fn open(options: &ConnectOptions, context: Option<&tls::Context>) -> Result<Self, NetError> {
         let mut timings = ConnectTimings::default();
         let (channel, greeting) = greeted(options, &mut timings)?;
-        *from = channel.stream.socket().local_addr();
 
         let mut capabilities = wanted_capabilities(options, &greeting);
         let mariadb_capabilities =
@@ -284,8 +275,17 @@ impl Client {
         let (broken, scratch) = (false, Vec::new());
         let mut client =
             Self { channel, greeting, tls, capabilities, caches_metadata, timings, broken, scratch };
+        if options.modes == SessionModes::Own {
+            // A server that keeps the login waiting here is as silent as one that does so before.
+            modes::set(&mut client)?;
+        }
         client.set_io_timeout(options.io_timeout)?;
         Ok(client)
+    }
+
+    fn unfit(&self, setting: &'static str, found: &str, wanted: &'static str) -> NetError {
+        let endpoint = self.channel.endpoint.to_string();
+        NetError::Modes { endpoint, setting, found: found.to_owned(), wanted }
     }
 
     /// Runs one statement and keeps its rows (of the first result set, where a procedure gives several).

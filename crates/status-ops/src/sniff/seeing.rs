@@ -213,6 +213,8 @@ impl<'s> Seeing<'s> {
             flow.saw_start && flow.last_unix_ms.saturating_sub(flow.first_unix_ms) < MEMBER_SAYS_MS;
         !self.is_relayed
             && !self.own.contains(&client)
+            && !flow.ab.is_sealions
+            && !flow.ba.is_sealions
             && flow.ab.bytes > 0
             && flow.ba.bytes > 0
             && (!is_tried || has_canary(flow))
@@ -226,7 +228,7 @@ impl<'s> Seeing<'s> {
         let counts = FlowCounts {
             saw_start: flow.saw_start,
             no_session: flow.no_session,
-            is_own: self.own.contains(&client),
+            is_own: from_client.is_sealions || self.own.contains(&client),
             client: counts(from_client),
             server: counts(from_server),
         };

@@ -178,6 +178,7 @@ fn session(text: &str, is_tls: Option<bool>) -> TcpSession {
         port: peer.port(),
         is_tls,
         is_replica: false,
+        is_sealion: false,
         handshake: None,
     }
 }

@@ -127,7 +127,7 @@ fn speak(errand: &Value) -> Value {
         ConnectOptions::new(Endpoint::tcp(address.ip().to_string(), address.port()), text(&errand["user"]));
     options = options.password(text(&errand["password"]));
     options.tls = TlsOptions::with_mode(mode);
-    let mut client = Client::connect(&options).expect("a login");
+    let mut client = Client::connect(&options.for_application().for_login_only()).expect("a login");
     for step in errand["steps"].as_array().expect("steps") {
         let values: Vec<String> = step["values"].as_array().into_iter().flatten().map(text).collect();
         let values: Vec<&[u8]> = values.iter().map(String::as_bytes).collect();
@@ -165,6 +165,8 @@ fn talk(errand: &Value) -> Value {
             options = options.password(password.clone());
             let max_version = (errand["is_old"] == true).then_some(net::TlsVersion::Tls12);
             options.tls = TlsOptions { max_version, ..TlsOptions::with_mode(mode) };
+            // As any client: with what the server gives it, and not counted among sealion's own.
+            options = options.for_application().for_login_only();
             (options.connect_timeout, options.io_timeout) = (Duration::from_secs(3), Duration::from_secs(5));
             let (is_over, path) = (std::sync::Arc::clone(&is_over), path.clone());
             std::thread::spawn(move || {

@@ -8,6 +8,7 @@
 pub mod client_hello;
 pub mod fallback;
 pub mod key_share;
+pub mod mark;
 pub mod record;
 pub mod registry;
 pub mod server_flight;
