@@ -291,6 +291,21 @@ fn kinds_of(datadir: &Path, ring: &Path, log: &Path, code: i32) -> Vec<String> {
     problems.map(|one| one["kind"].as_str().expect("text").to_owned()).collect()
 }
 
+/// Whether MySQL ends in good order; only where it does not start does it end at all.
+fn starts(dir: &Path, cache: &Path) -> bool {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/start-server.sh");
+    let ended = Command::new("bash")
+        .arg(script)
+        .arg("mysql-9.7")
+        .arg(dir)
+        .args(["3306", "--skip-networking", "--mysqlx=OFF"])
+        .env("SEALION_CACHE", cache)
+        .stdin(Stdio::null())
+        .status()
+        .expect("it runs");
+    ended.success()
+}
+
 #[test]
 fn lost_keyrings_of_mysql_are_named_from_the_files() {
     need_servers();
@@ -334,19 +349,42 @@ fn lost_keyrings_of_mysql_are_named_from_the_files() {
     let wrong = keys.fold(text.clone(), |text, key| text.replace(key, &"AB".repeat(key.len() / 2)));
     check(Some(wrong.as_bytes()), 1, &["wrong_keys"]);
 
+    let backup = ring.with_file_name("keys.backup");
+    let write_backup = |bytes: &[u8]| std::fs::write(&backup, bytes).expect("it is written");
+    write_backup(&before_rotation);
+    check(Some(&right), 1, &["stale_backup"]);
+    write_backup(&right[..right.len() / 2]);
+    check(Some(&right), 1, &["stale_backup"]);
+    // What the server makes of these is right.
+    for harmless in [&right[..], b""] {
+        write_backup(harmless);
+        check(Some(&right), 0, &[]);
+    }
+    write_backup(&right);
+    check(Some(&before_rotation), 0, &[]);
+    check(Some(&right[..right.len() / 2]), 0, &[]);
+    check(None, 0, &[]);
+    // The server itself restores it, and starts.
+    let server = Alone::start("mysql-9.7", &dir, &cache, &options.map(str::to_owned));
+    server.wait("SELECT COUNT(*) FROM d.t", "1");
+    assert!(!backup.exists() && std::fs::read(&ring).expect("it is there") == right);
+    // One that is older is named while the server runs; moved away as advised, it does no harm.
+    write_backup(&before_rotation);
+    check(Some(&right), 1, &["stale_backup"]);
+    drop(server);
+    let away = home.path().join("away");
+    std::fs::rename(&backup, &away).expect("it is moved");
+    check(Some(&right), 0, &[]);
+    // Left there, it costs the newest master key.
+    std::fs::rename(&away, &backup).expect("it is moved");
+    assert!(!starts(&dir, &cache), "the key of its own tablespace is gone");
+    assert!(!backup.exists());
+    assert_eq!(std::fs::read(&ring).expect("it is there"), before_rotation);
+    check(Some(&right), 0, &[]);
+
     // The server itself makes an empty one where it finds none, and does not say that it has.
     std::fs::remove_file(&ring).expect("it was there");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/start-server.sh");
-    let ended = Command::new("bash")
-        .arg(script)
-        .arg("mysql-9.7")
-        .arg(&dir)
-        .args(["3306", "--skip-networking", "--mysqlx=OFF"])
-        .env("SEALION_CACHE", &cache)
-        .stdin(Stdio::null())
-        .status()
-        .expect("it runs");
-    assert!(!ended.success(), "without its keys it does not start");
+    assert!(!starts(&dir, &cache), "without its keys it does not start");
     // Nothing stands in it, or a list without a key, which has 31 bytes.
     assert!(std::fs::read(&ring).expect("it has made one").len() <= 31);
     let mut found = kinds_of(&data, &ring, &log, 1);
