@@ -63,6 +63,14 @@ pub struct FileFacts {
 }
 
 /// What the kernel says of a process.
+impl FileFacts {
+    /// Whether the mode keeps a user from reading it. Groups of a user are not known here, so a file that its group may read is not called kept.
+    pub fn keeps_out(&self, uid: u32) -> bool {
+        let may = uid == 0 || self.mode & 0o044 != 0 || (self.uid == uid && self.mode & 0o400 != 0);
+        !may
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessFacts {
     pub pid: i32,

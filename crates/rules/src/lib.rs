@@ -176,6 +176,7 @@ pub const RULES: &[&dyn Rule] = &[
     &server::COMMAND_LINE,
     &server::VALIDITY,
     &server::SERVED_IS_FILE,
+    &server::FILES_USABLE,
     &sessions::CLEARTEXT,
     &sessions::SINCE_START,
     &sessions::WEAK_TLS,
@@ -500,6 +501,7 @@ mod tests {
             ("SL2701", &server::UNSUPPORTED_SINCE, Value::Absent, text("found")),
             ("SL2011", &server::CLIENT_CA_IS_PUBLIC, Value::Absent, text("found")),
             ("SL2024", &server::CERT_FILE_DIFFERS, Value::Absent, text("found")),
+            ("SL2025", &server::CERT_FILE_UNUSABLE, Value::Absent, text("for Galera: found")),
             ("SL2105", &session::SESSION_BEFORE_CERTIFICATE, Value::Absent, text("found")),
             ("SL2229", &server::MANDATORY_ROLES, Value::Absent, text("found")),
             ("SL2232", &server::RESOLVES_NAMES, Value::Bool(false), Value::Bool(true)),
@@ -761,6 +763,15 @@ mod tests {
                 "SL2613",
                 &[(&account::ACCOUNT_HARM, text("FILE")), (&account::ACCOUNT_IS_OURS, yes())],
                 "not-applicable",
+            ),
+            ("SL2024", &[(&server::CERT_FILE_DIFFERS, Value::Absent)], "pass"),
+            (
+                "SL2024",
+                &[
+                    (&server::CERT_FILE_DIFFERS, text("node-cert.pem has another certificate")),
+                    (&server::CERT_FILE_UNUSABLE, text("for Galera: no clientAuth")),
+                ],
+                "fail",
             ),
         ];
         for (id, changed, expected) in rows {

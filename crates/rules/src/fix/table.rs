@@ -24,6 +24,11 @@ pub const FIXES: &[(&str, FixOf)] = &[
     ("SL2019", |_| Some(require_tls())),
     ("SL2023", |_| Some(Fix::command(Stage::OfferTls, "sealion enable clients"))),
     ("SL2024", |at| {
+        // A file that cannot be used, or of which that is not known, is replaced or checked by hand before it is loaded.
+        let is_bad = ["SL2025", "SL2006", "SL2008"].iter().any(|rule| at.fails.contains(rule));
+        if is_bad || at.why.contains(crate::server::served_is_file::NOT_JUDGED) {
+            return None;
+        }
         let reload = if at.is_mariadb { "FLUSH SSL" } else { "ALTER INSTANCE RELOAD TLS" };
         Some(Fix::sql(Stage::OfferTls, [reload.to_owned()]))
     }),
