@@ -41,7 +41,7 @@ impl Leak {
     pub fn always(self) -> &'static str {
         match self {
             Disk => {
-                "Dumps, copies and key files that lie on the same disk are looked at only with --search, and only where that searches; what the bytes of its files are, sealion status rest tells."
+                "Dumps, copies and other key files than the server's own on the same disk are found only with --search, and only where that searches; what the bytes of its files are, sealion status rest shows."
             }
             Backup => {
                 "A dump (mysqldump, mydumper) holds rows in cleartext however its tables are stored. A physical copy (mariabackup, xtrabackup) holds pages as \
@@ -93,7 +93,7 @@ const REACHES: &[Reach] = &[
     reach(
         "SL4103",
         &[Disk, Backup],
-        "the keys, which lie beside the data, and with them all that they encrypt",
+        "all rows of every table that is encrypted with these keys: they lie beside the data",
     ),
     reach("SL4102", &[Host], "the keys, and with the files all that they encrypt"),
     reach("SL2801", &[Host], "all files of the server"),

@@ -530,7 +530,6 @@ mod tests {
             ("SL4020", &rest::TABLES_OPTED_OUT, Value::Absent, text("found")),
             ("SL4019", &rest::SHARED_TABLESPACE, Value::Bool(false), Value::Bool(true)),
             ("SL4102", &rest::KEY_FILE_OPEN, Value::Absent, text("found")),
-            ("SL4103", &rest::KEY_IN_DATADIR, Value::Absent, text("found")),
             ("SL4107", &rest::KEY_SERVER_CLEARTEXT, Value::Absent, text("found")),
             ("SL4207", &log::HISTORY, Value::Absent, text("found")),
             ("SL4203", &log::FILE_SECRETS, Value::Absent, text("found")),
@@ -773,6 +772,22 @@ mod tests {
                 ],
                 "fail",
             ),
+            (
+                "SL4103",
+                &[(&rest::KEY_IN_DATADIR, Value::Absent), (&rest::KEY_WITH_DATA, Value::Absent)],
+                "pass",
+            ),
+            (
+                "SL4103",
+                &[(&rest::KEY_IN_DATADIR, Value::Absent), (&rest::KEY_WITH_DATA, text("/keys: the same"))],
+                "fail",
+            ),
+            (
+                "SL4103",
+                &[(&rest::KEY_IN_DATADIR, text("k")), (&rest::KEY_WITH_DATA, Value::Unknown("x".into()))],
+                "fail",
+            ),
+            ("SL4103", &[(&rest::KEY_IN_DATADIR, Value::Absent)], "unknown"),
         ];
         for (id, changed, expected) in rows {
             let mut facts = if id.starts_with("SL21") { sessions() } else { account() };
