@@ -83,7 +83,9 @@ fn server(
     };
     row.is_tls = client.tls().is_some();
     let mut node = cluster.live_node(spec);
-    let served = served(&client, &login, spec.socket.is_some());
+    let pem = served(&client, &login, spec.socket.is_some());
+    let served = pem.as_ref().map_err(Clone::clone).and_then(|pem| leaf_of(pem));
+    let served_pem = pem.ok();
     let (options, sst) = option_files(cluster, &mut node);
     let machine = is_reached(cluster, spec).map(|()| Machine {
         host: node.host(),
@@ -92,7 +94,7 @@ fn server(
         sst,
     });
     let search = search.map(|one| SearchWanted { dirs: &one.dirs, progress: &one.progress });
-    let beside = Beside { served, names: names(cluster, spec), machine, search };
+    let beside = Beside { served, served_pem, names: names(cluster, spec), machine, search };
     match ::audit::audit(&mut client, &name, SystemClock.unix_ms(), &beside) {
         Ok(audited) => {
             row.version = Some(audited.version);
@@ -112,7 +114,7 @@ fn server(
 
 /// The certificate that clients are served: that of the session. One over the socket uses no TLS unless it is told to: there another
 /// handshake is made, and nobody logs in. Over TCP that would be a fault that the server counts (`max_connect_errors`).
-fn served(client: &Client, login: &ConnectOptions, is_over_socket: bool) -> Result<CertificateInfo, String> {
+fn served(client: &Client, login: &ConnectOptions, is_over_socket: bool) -> Result<String, String> {
     let pem = if let Some(tls) = client.tls() {
         tls.leaf_pem()
     } else if is_over_socket {
@@ -125,7 +127,10 @@ fn served(client: &Client, login: &ConnectOptions, is_over_socket: bool) -> Resu
     } else {
         return Err("no certificate was seen: this session uses no TLS".into());
     };
-    let pem = pem.ok_or("the server sent no certificate")?;
+    pem.ok_or_else(|| "the server sent no certificate".into())
+}
+
+fn leaf_of(pem: &str) -> Result<CertificateInfo, String> {
     let leaf = trust::inspect(pem.as_bytes()).map_err(|error| error.to_string())?;
     leaf.into_iter().next().ok_or_else(|| "the server sent no certificate".into())
 }

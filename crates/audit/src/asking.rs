@@ -26,6 +26,8 @@ pub struct Asking<'a> {
     pub harm: Option<BTreeMap<(String, String), String>>,
     /// The certificate that clients are served, or why none is known.
     pub served: &'a Result<CertificateInfo, String>,
+    /// The same as PEM, where it was seen.
+    pub served_pem: Option<&'a str>,
     /// What clients call the server; empty where nobody says.
     pub names: &'a [String],
     /// Where keys for data lie, as the server says; empty where they lie in no file.
@@ -79,6 +81,7 @@ impl<'a> Asking<'a> {
             administrators: None,
             harm: None,
             served: &NOT_SEEN,
+            served_pem: None,
             names: &[],
             key_files: Err("the server was not asked where its keys lie".into()),
         }

@@ -19,6 +19,8 @@ const SERVERS: [&str; 2] = ["mariadbd", "mysqld"];
 pub struct Beside<'h> {
     /// The certificate that clients are served, or why none is known.
     pub served: Result<CertificateInfo, String>,
+    /// The same as PEM, where it was seen.
+    pub served_pem: Option<String>,
     /// What clients call the server; empty where it was asked over its socket, and no inventory says.
     pub names: Vec<String>,
     /// The machine that it runs on, or why that is not asked.

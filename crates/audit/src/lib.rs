@@ -70,6 +70,7 @@ pub fn audit(
     {
         let mut asking = Asking::new(ask, subject, &view, &capabilities, &rights, &mut seen, now_unix_ms);
         asking.served = &beside.served;
+        asking.served_pem = beside.served_pem.as_deref();
         asking.names = &beside.names;
         for question in QUESTIONS {
             if lost.is_none() {

@@ -5,6 +5,7 @@
 //! crate asks no server: what SQL says of the same files is laid beside it elsewhere. A file that is not known is
 //! [`Verdict::Unknown`], and so is one that could not be read; nothing is left out.
 
+pub mod key_place;
 pub mod kind;
 pub mod luks_file;
 pub mod luks_weakness;

@@ -4,6 +4,7 @@
 //! the same program at the other end of the user's own ssh, where [`Local`] does it.
 
 pub mod job;
+mod layers;
 mod local;
 pub mod ports;
 pub mod remote;
@@ -60,6 +61,14 @@ pub struct FileFacts {
     pub links: u64,
     /// The path names a symbolic link; the rest is of what it points to.
     pub is_symlink: bool,
+}
+
+impl FileFacts {
+    /// Whether the mode keeps a user from reading it. Groups of a user are not known here, so a file that its group may read is not called kept.
+    pub fn keeps_out(&self, uid: u32) -> bool {
+        let may = uid == 0 || self.mode & 0o044 != 0 || (self.uid == uid && self.mode & 0o400 != 0);
+        !may
+    }
 }
 
 /// What the kernel says of a process.
@@ -247,6 +256,10 @@ pub trait ReadHost {
         elsewhere: &[disk::Place],
         progress: &disk::Progress,
     ) -> Result<disk::DataDirectory, HostError>;
+    /// What its mounts and devices are read from.
+    fn tree(&self) -> Box<dyn disk::stack::Tree + '_> {
+        Box::new(layers::NotSeen)
+    }
 }
 
 /// A lock on a host; let go when this value is dropped, or when the process that holds it ends.

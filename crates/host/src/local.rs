@@ -295,6 +295,10 @@ impl ReadHost for Local {
         }
     }
 
+    fn tree(&self) -> Box<dyn disk::stack::Tree + '_> {
+        Box::new(disk::stack::Here)
+    }
+
     fn service_job(&self, job: &JobPlace) -> Result<JobState, HostError> {
         job::state(job)
     }

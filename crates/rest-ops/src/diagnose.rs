@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 use crate::attempt::Algorithm;
 use crate::groups;
-use crate::judge::{self, CopyLook, FileLook, FileState, KeyOptions, Seen};
+use crate::judge::{self, BackupLook, CopyLook, FileLook, FileState, KeyOptions, Seen};
 use crate::log;
 use crate::material::{self, Keys, NoKeys};
 
@@ -269,12 +269,22 @@ fn diagnose(
         }
         None => vec![],
     };
+    let backup = key_file
+        .as_ref()
+        .filter(|_| needs.family == Some(Family::MySql))
+        .map(|key_file| backup(key_file, owner));
+    let backup_row = backup.as_ref().filter(|backup| backup.file.state != FileState::Absent).map(|backup| {
+        let names = backup.keys.as_ref().and_then(|keys| keys.as_ref().ok());
+        let names = names.map_or_else(Vec::new, |keys| keys.names().map(str::to_owned).collect());
+        file_row("keyring_backup", &backup.file, names)
+    });
     let seen = Seen {
         needs: &needs,
         node,
         options: effective.map(options),
         key_file: key_file.as_ref().map(|file| file.look.clone()),
         pass_file: pass_file.as_ref().map(|file| file.look.clone()),
+        backup,
         keys: keys.as_ref(),
         copies: &copy_looks,
         log: &signs,
@@ -298,7 +308,7 @@ fn diagnose(
         verdict: found.verdict.word().into(),
         problems: found.problems,
         keys: found.keys,
-        files: [row("key_file", &key_file, names), row("pass_file", &pass_file, vec![])]
+        files: [row("key_file", &key_file, names), row("pass_file", &pass_file, vec![]), backup_row]
             .into_iter()
             .flatten()
             .collect(),
@@ -336,6 +346,20 @@ fn opened(needs: &Needs, bytes: &SecretSlice<u8>, pass: Option<&Kept>) -> Option
             Err(NoKeys::NotOpened) | Ok(_) => None,
             damaged => Some(damaged),
         },
+    }
+}
+
+/// What MySQL keeps next to its keyring while it writes, and restores at its next start.
+fn backup(keyring: &Kept, owner: Option<(u32, u32)>) -> BackupLook {
+    let mut path = keyring.look.path.clone().into_os_string();
+    path.push(".backup");
+    let kept = read(Path::new(&path), owner);
+    let bytes = kept.bytes.as_ref().map(ExposeSecret::expose_secret);
+    let of_keyring = keyring.bytes.as_ref().map(ExposeSecret::expose_secret);
+    BackupLook {
+        keys: bytes.map(material::keyring),
+        is_same_bytes: bytes.zip(of_keyring).map(|(one, other)| one == other),
+        file: kept.look,
     }
 }
 

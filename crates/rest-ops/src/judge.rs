@@ -10,8 +10,10 @@ use crate::groups::{self, Group};
 use crate::log::{LogKind, LogSign};
 use crate::material::{Keys, NoKeys};
 
+mod backup;
 mod remedy;
 
+pub use backup::BackupLook;
 use remedy::{Remedy, some_of};
 
 /// How a file lies there.
@@ -70,6 +72,8 @@ pub struct Seen<'a> {
     pub key_file: Option<FileLook>,
     /// `None`: none is named.
     pub pass_file: Option<FileLook>,
+    /// Of MySQL, next to its keyring.
+    pub backup: Option<BackupLook>,
     /// `None`: it could not be read.
     pub keys: Option<&'a Result<Keys, NoKeys>>,
     pub copies: &'a [CopyLook],
@@ -116,9 +120,9 @@ const FORBIDDEN: &[&str] = &[
 /// What is wrong, as far as keys are the cause.
 pub fn judge(seen: &Seen<'_>) -> Diagnosis {
     let is_mysql = seen.needs.family == Some(Family::MySql);
-    let opened = seen.keys.and_then(|keys| keys.as_ref().ok());
+    let mut opened = seen.keys.and_then(|keys| keys.as_ref().ok());
     let others: Vec<&Keys> = seen.copies.iter().map(|copy| &copy.keys).collect();
-    let groups = groups::groups(seen.needs, opened, &others);
+    let mut groups = groups::groups(seen.needs, opened, &others);
     let (mut notes, mut unknown) = (Vec::new(), Vec::new());
     for (path, why) in &seen.needs.unread {
         unknown.push(format!("{path}: {why}"));
@@ -138,8 +142,13 @@ pub fn judge(seen: &Seen<'_>) -> Diagnosis {
         ));
     }
     let remedy = Remedy::of(seen, !groups.is_empty());
-    let keys = groups.iter().map(Group::row).collect();
     let mut found = Found { remedy: &remedy, problems: vec![] };
+    let restored = backup::of_backup(seen, &mut found, &mut notes, &mut unknown);
+    if restored.is_some() {
+        opened = restored;
+        groups = groups::groups(seen.needs, opened, &others);
+    }
+    let keys = groups.iter().map(Group::row).collect();
     if groups.is_empty() {
         notes.push("no file that was read is encrypted".into());
     }
@@ -150,7 +159,10 @@ pub fn judge(seen: &Seen<'_>) -> Diagnosis {
             "what the server's option files demand of keys: they were not read (name the node of an inventory)".into(),
         ),
         _ => {
-            of_files(seen, is_mysql, &mut found, &mut unknown);
+            // A keyring that the next start restores is judged by its backup.
+            if restored.is_none() {
+                of_files(seen, is_mysql, &mut found, &mut unknown);
+            }
             of_keys(seen, is_mysql, &groups, opened, &mut found, &mut notes, &mut unknown);
         }
     }
@@ -173,7 +185,9 @@ pub fn judge(seen: &Seen<'_>) -> Diagnosis {
     let is_fine = verdict == Verdict::NoKeyProblem
         || is_only_unsealed
         || (groups.is_empty() && seen.needs.unread.is_empty());
-    let forbidden = FORBIDDEN.iter().filter(|_| !is_fine).map(|text| (*text).to_owned()).collect();
+    let no_start = problems.iter().any(|one| one.kind == backup::STALE_BACKUP).then_some(backup::NO_START);
+    let general = FORBIDDEN.iter().copied().filter(|_| !is_fine);
+    let forbidden = no_start.into_iter().chain(general).map(str::to_owned).collect();
     Diagnosis { verdict, problems, keys, forbidden, notes, unknown }
 }
 
@@ -269,6 +283,9 @@ fn of_files(seen: &Seen<'_>, is_mysql: bool, found: &mut Found<'_>, unknown: &mu
             }
         }
         Some(Err(NoKeys::NoPass)) => {}
+        Some(Err(NoKeys::OtherFormat)) => unknown.push(format!(
+            "the keys in {shown}: it is in the format of the plugin keyring_file, which is not read"
+        )),
         Some(Err(NoKeys::NotOpened)) => {
             let is_own_file = seen.copies.iter().any(|copy| copy.is_same_key_file == Some(true));
             let is_own_pass = seen.copies.iter().any(|copy| copy.is_same_pass_file == Some(true));

@@ -7,6 +7,8 @@ use openssl::symm::{Cipher, decrypt};
 use secrecy::{ExposeSecret, SecretSlice};
 use zeroize::Zeroizing;
 
+/// How a file of the plugin `keyring_file` begins (`plugin/keyring/buffered_file_io.cc` of MySQL 8.0).
+const PLUGIN_MARK: &[u8] = b"Keyring file version:";
 const SALT_MARK: &[u8] = b"Salted__";
 const SALT_BYTES: usize = 8;
 const BLOCK_BYTES: usize = 16;
@@ -47,6 +49,8 @@ pub enum NoKeys {
     NotOpened,
     /// It is encrypted, and there is nothing to open it with.
     NoPass,
+    /// Of the plugin `keyring_file` of MySQL 8.0 and Percona Server, which keeps its keys otherwise.
+    OtherFormat,
 }
 
 /// A key file of `file_key_management`; `pass` is what its pass file holds.
@@ -116,6 +120,9 @@ fn list(bytes: &[u8]) -> Result<Keys, NoKeys> {
 pub fn keyring(bytes: &[u8]) -> Result<Keys, NoKeys> {
     if bytes.is_empty() {
         return Err(NoKeys::Empty);
+    }
+    if bytes.starts_with(PLUGIN_MARK) {
+        return Err(NoKeys::OtherFormat);
     }
     let damaged = |why: &str| NoKeys::Damaged(why.to_owned());
     // Its own text would show what it stumbled over, which may be a key.
@@ -205,5 +212,6 @@ mod tests {
         assert!(matches!(keyring(&one[..60]), Err(NoKeys::Damaged(_))));
         assert!(matches!(keyring(b"{}"), Err(NoKeys::Damaged(_))));
         assert_eq!(keyring(b"").unwrap_err(), NoKeys::Empty);
+        assert_eq!(keyring(b"Keyring file version:2.0\x80\0").unwrap_err(), NoKeys::OtherFormat);
     }
 }

@@ -41,7 +41,7 @@ impl Leak {
     pub fn always(self) -> &'static str {
         match self {
             Disk => {
-                "Dumps, copies and key files that lie on the same disk are looked at only with --search, and only where that searches; what the bytes of its files are, sealion status rest tells."
+                "Dumps, copies and other key files than the server's own on the same disk are found only with --search, and only where that searches; what the bytes of its files are, sealion status rest shows."
             }
             Backup => {
                 "A dump (mysqldump, mydumper) holds rows in cleartext however its tables are stored. A physical copy (mariabackup, xtrabackup) holds pages as \
@@ -93,7 +93,7 @@ const REACHES: &[Reach] = &[
     reach(
         "SL4103",
         &[Disk, Backup],
-        "the keys, which lie beside the data, and with them all that they encrypt",
+        "all rows of every table that is encrypted with these keys: they lie beside the data",
     ),
     reach("SL4102", &[Host], "the keys, and with the files all that they encrypt"),
     reach("SL2801", &[Host], "all files of the server"),
@@ -303,12 +303,12 @@ mod tests {
     /// Rules of an audit that give nobody more to read by themselves: certificates that end, guesses that are not slowed down, records that are not
     /// kept.
     const OF_NO_LEAK: &[&str] = &[
-        "SL2005", "SL2006", "SL2008", "SL2011", "SL2024", "SL2105", "SL2229", "SL2232", "SL2234", "SL2235",
-        "SL2617", "SL2702", "SL2703", "SL2803", "SL2806", "SL3003", "SL3004", "SL3015", "SL3108", "SL2003",
-        "SL2007", "SL2010", "SL2012", "SL2021", "SL2023", "SL2106", "SL2108", "SL2110", "SL2202", "SL2212",
-        "SL2219", "SL2220", "SL2221", "SL2227", "SL2231", "SL2601", "SL2602", "SL2603", "SL2605", "SL2606",
-        "SL2607", "SL2608", "SL2609", "SL2610", "SL2611", "SL2612", "SL2615", "SL2616", "SL2701", "SL2704",
-        "SL2901", "SL4105", "SL4219",
+        "SL2005", "SL2006", "SL2008", "SL2011", "SL2024", "SL2025", "SL2105", "SL2229", "SL2232", "SL2234",
+        "SL2235", "SL2617", "SL2702", "SL2703", "SL2803", "SL2806", "SL3003", "SL3004", "SL3015", "SL3108",
+        "SL2003", "SL2007", "SL2010", "SL2012", "SL2021", "SL2023", "SL2106", "SL2108", "SL2110", "SL2202",
+        "SL2212", "SL2219", "SL2220", "SL2221", "SL2227", "SL2231", "SL2601", "SL2602", "SL2603", "SL2605",
+        "SL2606", "SL2607", "SL2608", "SL2609", "SL2610", "SL2611", "SL2612", "SL2615", "SL2616", "SL2701",
+        "SL2704", "SL2901", "SL4105", "SL4219",
     ];
 
     #[test]

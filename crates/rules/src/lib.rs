@@ -176,6 +176,7 @@ pub const RULES: &[&dyn Rule] = &[
     &server::COMMAND_LINE,
     &server::VALIDITY,
     &server::SERVED_IS_FILE,
+    &server::FILES_USABLE,
     &sessions::CLEARTEXT,
     &sessions::SINCE_START,
     &sessions::WEAK_TLS,
@@ -500,6 +501,7 @@ mod tests {
             ("SL2701", &server::UNSUPPORTED_SINCE, Value::Absent, text("found")),
             ("SL2011", &server::CLIENT_CA_IS_PUBLIC, Value::Absent, text("found")),
             ("SL2024", &server::CERT_FILE_DIFFERS, Value::Absent, text("found")),
+            ("SL2025", &server::CERT_FILE_UNUSABLE, Value::Absent, text("for Galera: found")),
             ("SL2105", &session::SESSION_BEFORE_CERTIFICATE, Value::Absent, text("found")),
             ("SL2229", &server::MANDATORY_ROLES, Value::Absent, text("found")),
             ("SL2232", &server::RESOLVES_NAMES, Value::Bool(false), Value::Bool(true)),
@@ -528,7 +530,6 @@ mod tests {
             ("SL4020", &rest::TABLES_OPTED_OUT, Value::Absent, text("found")),
             ("SL4019", &rest::SHARED_TABLESPACE, Value::Bool(false), Value::Bool(true)),
             ("SL4102", &rest::KEY_FILE_OPEN, Value::Absent, text("found")),
-            ("SL4103", &rest::KEY_IN_DATADIR, Value::Absent, text("found")),
             ("SL4107", &rest::KEY_SERVER_CLEARTEXT, Value::Absent, text("found")),
             ("SL4207", &log::HISTORY, Value::Absent, text("found")),
             ("SL4203", &log::FILE_SECRETS, Value::Absent, text("found")),
@@ -762,6 +763,31 @@ mod tests {
                 &[(&account::ACCOUNT_HARM, text("FILE")), (&account::ACCOUNT_IS_OURS, yes())],
                 "not-applicable",
             ),
+            ("SL2024", &[(&server::CERT_FILE_DIFFERS, Value::Absent)], "pass"),
+            (
+                "SL2024",
+                &[
+                    (&server::CERT_FILE_DIFFERS, text("node-cert.pem has another certificate")),
+                    (&server::CERT_FILE_UNUSABLE, text("for Galera: no clientAuth")),
+                ],
+                "fail",
+            ),
+            (
+                "SL4103",
+                &[(&rest::KEY_IN_DATADIR, Value::Absent), (&rest::KEY_WITH_DATA, Value::Absent)],
+                "pass",
+            ),
+            (
+                "SL4103",
+                &[(&rest::KEY_IN_DATADIR, Value::Absent), (&rest::KEY_WITH_DATA, text("/keys: the same"))],
+                "fail",
+            ),
+            (
+                "SL4103",
+                &[(&rest::KEY_IN_DATADIR, text("k")), (&rest::KEY_WITH_DATA, Value::Unknown("x".into()))],
+                "fail",
+            ),
+            ("SL4103", &[(&rest::KEY_IN_DATADIR, Value::Absent)], "unknown"),
         ];
         for (id, changed, expected) in rows {
             let mut facts = if id.starts_with("SL21") { sessions() } else { account() };

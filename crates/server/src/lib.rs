@@ -25,6 +25,7 @@ pub mod rights;
 pub mod sessions;
 pub mod sst;
 pub mod support;
+pub mod tls_files;
 pub mod tls_library;
 pub mod tls_rules;
 pub mod view;

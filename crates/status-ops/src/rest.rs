@@ -113,7 +113,11 @@ fn places_of(root: &Path, process: &Process, answers: Option<&Answers>) -> Vec<R
             );
         }
         let keys = places::key_files(answers);
-        rows.extend(keys.iter().map(|(what, path)| around::key_file(what, path, prefix, root)));
+        let row = |(what, path): &(String, PathBuf)| {
+            let opened_by = places::opened_by(answers, what);
+            around::key_file(what, path, opened_by.as_deref(), prefix, root)
+        };
+        rows.extend(keys.iter().map(row));
     }
     rows.extend(around::swap(answers.is_some_and(|answers| answers.is_on("locked_in_memory"))));
     rows.push(around::core(process));

@@ -555,7 +555,7 @@ fn mismatched_keys(node: &LiveNode, rows: &[Row]) -> Option<Value> {
             Err(TrustError::KeyMismatch { .. }) => {
                 apart.push(format!("{} does not belong to {}", key.display(), certificate.display()));
             }
-            Err(error) => hidden.push(format!("{}: {error}", key.display())),
+            Err(error) => hidden.push(format!("{}: {}", key.display(), trust::usable::in_one_line(&error))),
         }
     }
     match (apart.as_slice(), hidden.as_slice()) {
@@ -881,6 +881,14 @@ fn node_status(
             Source::File,
             "openssl pkey -pubout -in KEY; openssl x509 -noout -pubkey -in CERTIFICATE",
         );
+    }
+    if has_files {
+        let in_use = if view.client_tls() == Some(true) { ReadNode::client_leaf(node).ok() } else { None };
+        let uid = node.process().map(|process| process.uid);
+        let at = i64::try_from(now / 1000).unwrap_or(i64::MAX);
+        if let Some(value) = server::tls_files::unusable(view, node.host(), uid, in_use.as_deref(), at) {
+            note(&facts::server::CERT_FILE_UNUSABLE, value, Source::File, server::tls_files::HOW);
+        }
     }
     if let Some(key) = galera_key.or_else(|| client.key.clone())
         && has_files

@@ -56,6 +56,11 @@ pub fn client_chain_ok(cert_pem: &[u8], ca_bundle_pem: &[u8], at_unix: i64) -> R
     holds_as(&[(X509PurposeId::SSL_CLIENT, "client")], cert_pem, ca_bundle_pem, at_unix, None)
 }
 
+/// Checks it as a client does that trusts this bundle: one for servers only holds, too.
+pub(crate) fn server_holds(cert_pem: &[u8], ca_bundle_pem: &[u8], at_unix: i64) -> Result<()> {
+    holds_as(&[(X509PurposeId::SSL_SERVER, "server")], cert_pem, ca_bundle_pem, at_unix, None)
+}
+
 fn chain_ok_at(cert_pem: &[u8], ca_bundle_pem: &[u8], at_unix: i64, level: Option<c_int>) -> Result<()> {
     let both = [(X509PurposeId::SSL_SERVER, "server"), (X509PurposeId::SSL_CLIENT, "client")];
     holds_as(&both, cert_pem, ca_bundle_pem, at_unix, level)

@@ -19,6 +19,7 @@ pub mod file;
 mod inspect;
 mod key;
 mod rollover;
+pub mod usable;
 
 pub use bundle::fingerprints;
 pub use ca::{CA_CERT_FILE, CA_KEY_FILE, CLOCK_SKEW_S, Ca, CaSpec, Leaf, LeafSpec, VALID_DAYS_MAX};

@@ -19,6 +19,7 @@ pub const QUESTION: HostQuestion = HostQuestion {
         &facts::server::KEY_OWNER_IS_SERVER,
         &facts::server::KEY_MISMATCH,
         &facts::server::CERT_FILE_DIFFERS,
+        &facts::server::CERT_FILE_UNUSABLE,
         &facts::server::CLIENT_CA_IS_PUBLIC,
     ],
     ask,
@@ -55,6 +56,15 @@ fn ask(asking: &mut Asking<'_>, found: &Found<'_>) {
     let how = "openssl s_client -starttls mysql -connect HOST:3306 | openssl x509 -noout -fingerprint; \
                openssl x509 -noout -fingerprint -in FILE";
     asking.note_of_host(&facts::server::CERT_FILE_DIFFERS, differs, how);
+    let unusable = server::tls_files::unusable(
+        asking.view,
+        found.host(),
+        Some(found.process.uid),
+        asking.served_pem,
+        asking.now_unix_s(),
+    );
+    let unusable = unusable.unwrap_or(Value::Absent);
+    asking.note_of_host(&facts::server::CERT_FILE_UNUSABLE, unusable, server::tls_files::HOW);
     let public = public_cas(asking, found);
     asking.note_of_host(
         &facts::server::CLIENT_CA_IS_PUBLIC,
@@ -118,7 +128,7 @@ fn mismatch(found: &Found<'_>, pairs: &[(PathBuf, PathBuf)]) -> Value {
             Err(TrustError::KeyMismatch { .. }) => {
                 apart.push(format!("{} does not belong to {}", key.display(), certificate.display()));
             }
-            Err(error) => unknown.push(format!("{}: {error}", key.display())),
+            Err(error) => unknown.push(format!("{}: {}", key.display(), trust::usable::in_one_line(&error))),
         }
     }
     list(&apart, &unknown)

@@ -81,7 +81,11 @@ fn print(report: &DiagnoseReport) {
     };
     show::out(&format!("{} {}   {family}", show::bold("data directory"), report.datadir));
     for file in &report.files {
-        let role = if file.role == "key_file" { "key file " } else { "pass file" };
+        let role = match file.role.as_str() {
+            "key_file" => "key file ",
+            "keyring_backup" => "backup   ",
+            _ => "pass file",
+        };
         let names = if file.key_names.is_empty() {
             String::new()
         } else {

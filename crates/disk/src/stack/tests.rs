@@ -339,3 +339,56 @@ fn devices_of_other_machines_are_unknown() {
     let tree = Recorded::default().block("43:0", "nbdx", &[]).mount("43:0", "/", "ext4");
     assert_eq!(tree.of("/"), Coverage::Plain);
 }
+
+#[test]
+fn keys_are_with_the_data_unless_a_thief_of_its_disk_lacks_one() {
+    use crate::key_place::{self, KeyPlace};
+    let tree = || {
+        disks()
+            .partition("8:2", "sda", "sda2")
+            .mount("8:1", "/", "ext4")
+            .mount("8:2", "/part", "ext4")
+            .mount("8:1", "/bound", "ext4")
+            .mount("8:17", "/other", "ext4")
+            .mount("0:9", "/run", "tmpfs")
+            .mount("0:50", "/nfs", "nfs4")
+            .file("/data/ibdata1", "")
+            .file("/key", "")
+            .file("/part/key", "")
+            .file("/bound/key", "")
+            .file("/other/key", "")
+            .file("/run/key", "")
+            .file("/nfs/key", "")
+    };
+    let of = |tree: &Recorded, needed: &[&str]| {
+        let needed: Vec<&std::path::Path> = needed.iter().map(std::path::Path::new).collect();
+        key_place::of(tree, "/data".as_ref(), &needed)
+    };
+    let same_disk = || KeyPlace::SameDisk("/dev/sda".into());
+    for (needed, place) in [
+        (&["/key"][..], KeyPlace::SameFileSystem),
+        (&["/key", "/key"], KeyPlace::SameFileSystem),
+        (&["/bound/key"], KeyPlace::SameFileSystem),
+        (&["/part/key"], same_disk()),
+        (&["/key", "/part/key"], same_disk()),
+        (&["/other/key"], KeyPlace::Elsewhere),
+        (&["/run/key"], KeyPlace::Elsewhere),
+        // The passphrase alone is not there.
+        (&["/key", "/other/key"], KeyPlace::Elsewhere),
+        (&["/key", "/run/key"], KeyPlace::Elsewhere),
+        // A key that is not there yet, in a directory that is.
+        (&["/key/new"], KeyPlace::SameFileSystem),
+    ] {
+        assert_eq!(of(&tree(), needed), place, "{needed:?}");
+    }
+    assert!(matches!(of(&tree(), &["/nfs/key"]), KeyPlace::Unknown(_)));
+    assert!(matches!(of(&tree(), &["/key", "/nfs/key"]), KeyPlace::Unknown(_)));
+    assert!(matches!(of(&tree().unreadable("/proc/self/mountinfo"), &["/other/key"]), KeyPlace::Unknown(_)));
+    // Below LUKS a stolen disk gives neither; an overlay hides its disk, and is one file system all the same.
+    let luks = crypt(disks().luks("/dev/sda1"), "253:0", "dm-0", "sda1").mount("253:0", "/", "ext4");
+    let luks = luks.file("/data/ibdata1", "").file("/key", "");
+    assert_eq!(of(&luks, &["/key"]), KeyPlace::Encrypted);
+    let overlay =
+        Recorded::default().mount("0:44", "/", "overlay").file("/data/ibdata1", "").file("/key", "");
+    assert_eq!(of(&overlay, &["/key"]), KeyPlace::SameFileSystem);
+}

@@ -364,6 +364,10 @@ fn millis(duration: Duration) -> u64 {
 }
 
 impl ReadHost for Remote {
+    fn tree(&self) -> Box<dyn disk::stack::Tree + '_> {
+        Box::new(crate::layers::OverHost(self))
+    }
+
     fn read(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError> {
         self.content(Request::Read { path: path.into(), bytes_max })
     }

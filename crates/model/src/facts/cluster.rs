@@ -11,6 +11,16 @@ facts! {
     GALERA_FILE_DIFFERS = "galera.file_differs", Found, [Status => Galera, Audit => Galera];
     /// Whether the option files of a node make its state transfers use TLS.
     SST_CONFIGURED = "sst.configured", YesNo, [Status => Galera, Audit => Galera];
+    /// The cluster of a Galera node, by its state UUID; absent outside of Galera.
+    GALERA_CLUSTER = "galera.cluster", Found, [Audit => Galera];
+    /// By what replicas know the server: its port and its `server_uuid`, of MariaDB its `server_id`.
+    SERVER_IDENTITY = "replication.identity", Found, [Audit => All];
+    /// Whether the server writes to its binary log what it applies as a replica.
+    PASSES_ON_CHANGES = "replication.passes_on", YesNo, [Audit => All];
+    /// Port and identity of a channel's source; absent where there is no channel.
+    CHANNEL_SOURCE = "channel.source", Found, [Audit => All];
+    /// Filters by which a channel's replica leaves out changes.
+    CHANNEL_FILTERS = "channel.filters", Found, [Audit => All];
     /// Whether a channel of replication uses TLS; absent where there is no channel.
     CHANNEL_TLS = "channel.tls", YesNo, [Audit => All];
     /// Whether a channel verifies its source's certificate and name; absent where it uses no TLS.

@@ -49,6 +49,8 @@ facts! {
     KEY_FILE_OPEN = "rest.key_file_open", Found, [Audit => All];
     /// Files with keys for data that lie in the data directory.
     KEY_IN_DATADIR = "rest.key_in_datadir", Found, [Audit => All];
+    /// Files with keys for data that lie, with what opens them, on a disk of the data: whoever takes the disk reads the data.
+    KEY_WITH_DATA = "rest.key_with_data", Found, [Audit => All];
     /// Options that lead to a key server without TLS.
     KEY_SERVER_CLEARTEXT = "rest.key_server_cleartext", Found, [Audit => All];
     /// Swap space of the machine that is not encrypted.

@@ -80,6 +80,8 @@ facts! {
     STRICT_VALIDATION = "password.strict_validation", YesNo, [Audit => MariaDb];
     /// The certificate file, where another certificate is served than stands in it.
     CERT_FILE_DIFFERS = "cert.file_differs", Found, [Audit => All];
+    /// Certificate files with which the server cannot start or reload, or which its clients or fellow members refuse.
+    CERT_FILE_UNUSABLE = "cert.file_unusable", Found, [Status => All, Audit => All];
     /// Public CAs among those that vouch for clients.
     CLIENT_CA_IS_PUBLIC = "client.ca_is_public", Found, [Audit => All];
     /// Whether the hosts of accounts are compared with names of DNS.

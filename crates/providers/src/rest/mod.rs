@@ -7,6 +7,7 @@
 
 mod estimate;
 mod joiner;
+pub(crate) mod key_place;
 pub mod keys;
 mod looked;
 mod parts;

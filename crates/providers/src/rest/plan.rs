@@ -229,6 +229,12 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     if world.at_rest.measures && change.has(Noun::Tables) {
         impact.extend(estimate::lines(world, &drafts)?);
     }
+    if change.verb != Verb::Disable {
+        for draft in &drafts {
+            let datadir = draft.node.view.variable("datadir");
+            impact.extend(super::key_place::line(world, &draft.node.name, datadir, &draft.key_dir));
+        }
+    }
     let sql = server::rights::rights(Use::ChangeAtRest, Flavour::MariaDb).map(server::rights::Rights::listed);
     let rights = vec![
         format!("SQL: {} (sealion grants)", sql.unwrap_or_default()),

@@ -44,6 +44,7 @@ fn seen<'a>(needs: &'a Needs, keys: Option<&'a Result<Keys, NoKeys>>) -> Seen<'a
         options: (!is_mysql).then_some(options),
         key_file: Some(there("/k")),
         pass_file: if is_mysql { None } else { Some(there("/p")) },
+        backup: None,
         keys,
         copies: &[],
         log: &[],
@@ -329,4 +330,51 @@ fn a_file_of_which_nothing_tells_the_key_is_not_passed_over() {
     let redo = Redo::Unknown("a format of the redo log that is not known");
     old.redo.push(RedoNeed { path: "ib_logfile0".into(), redo });
     assert_eq!(judge(&seen(&old, Some(&keys))).verdict, Verdict::Unknown);
+}
+
+#[test]
+fn a_backup_of_a_keyring_is_a_problem_where_it_has_fewer_keys() {
+    let needs = needs(Family::MySql, vec![mysql_table("d/t1.ibd")]);
+    let foreign = ("INNODBKey-11111111-2222-3333-4444-555555555555-1", MASTER_1.1);
+    let other = ("MySQLReplicationKey_5508c6de-ea1a-11f1-bb1a-02fc00000001_1", MASTER_1.1);
+    let (both, older) = (|| Ok(ring(&[MASTER_1, MASTER_2])), || Ok(ring(&[MASTER_1])));
+    let damaged = || Err(NoKeys::Damaged("it is no JSON".into()));
+    let swapped = || Ok(ring(&[MASTER_1, (MASTER_2.0, MASTER_1.1)]));
+    let plugin = || Err(NoKeys::OtherFormat);
+    let stale = (vec!["stale_backup".to_owned()], Verdict::KeyProblem);
+    let fine = (vec![], Verdict::NoKeyProblem);
+    for (keyring, backup, is_same, says_so) in [
+        (both(), older(), false, &stale),
+        (both(), damaged(), false, &stale),
+        (both(), Ok(ring(&[])), false, &stale),
+        // A key of something else than InnoDB counts, one of another server does not.
+        (Ok(ring(&[MASTER_1, MASTER_2, other])), both(), false, &stale),
+        (Ok(ring(&[MASTER_1, MASTER_2, foreign])), both(), false, &fine),
+        // Of one name, the key that opens the files.
+        (both(), swapped(), false, &stale),
+        (swapped(), both(), false, &fine),
+        (both(), both(), true, &fine),
+        (both(), Ok(ring(&[MASTER_1, MASTER_2, other])), false, &fine),
+        (both(), Err(NoKeys::Empty), false, &fine),
+        (older(), both(), false, &fine),
+        (damaged(), both(), false, &fine),
+        (Err(NoKeys::Empty), both(), false, &fine),
+        (both(), plugin(), false, &(vec![], Verdict::Unknown)),
+    ] {
+        let shown = format!("{keyring:?} {backup:?}");
+        let backup =
+            BackupLook { file: there("/k.backup"), keys: Some(backup), is_same_bytes: Some(is_same) };
+        let found = judge(&Seen { backup: Some(backup), ..seen(&needs, Some(&keyring)) });
+        let kinds: Vec<String> = found.problems.into_iter().map(|one| one.kind).collect();
+        assert_eq!(&(kinds, found.verdict), says_so, "{shown}");
+        let forbids_start = found.forbidden.iter().any(|line| line.starts_with("starting"));
+        assert_eq!(forbids_start, says_so == &stale, "{shown}");
+    }
+    let keyring = both();
+    let unread = FileLook { path: "/k.backup".into(), state: FileState::Unknown("permission denied".into()) };
+    let backup = BackupLook { file: unread, keys: None, is_same_bytes: None };
+    assert_eq!(
+        judge(&Seen { backup: Some(backup), ..seen(&needs, Some(&keyring)) }).verdict,
+        Verdict::Unknown
+    );
 }

@@ -24,6 +24,11 @@ pub const FIXES: &[(&str, FixOf)] = &[
     ("SL2019", |_| Some(require_tls())),
     ("SL2023", |_| Some(Fix::command(Stage::OfferTls, "sealion enable clients"))),
     ("SL2024", |at| {
+        // A file that cannot be used, or of which that is not known, is replaced or checked by hand before it is loaded.
+        let is_bad = ["SL2025", "SL2006", "SL2008"].iter().any(|rule| at.fails.contains(rule));
+        if is_bad || at.why.contains(crate::server::served_is_file::NOT_JUDGED) {
+            return None;
+        }
         let reload = if at.is_mariadb { "FLUSH SSL" } else { "ALTER INSTANCE RELOAD TLS" };
         Some(Fix::sql(Stage::OfferTls, [reload.to_owned()]))
     }),
@@ -201,8 +206,11 @@ pub const FIXES: &[(&str, FixOf)] = &[
         Some(Fix {
             sql: [
                 "SET GLOBAL log_output = 'FILE'",
+                // Each server has logs of its own: on a replica its source does not know of it.
+                "SET SESSION sql_log_bin = 0",
                 "TRUNCATE TABLE mysql.general_log",
                 "TRUNCATE TABLE mysql.slow_log",
+                "SET SESSION sql_log_bin = 1",
             ]
             .map(str::to_owned)
             .to_vec(),
@@ -265,10 +273,9 @@ fn new_password(at: &At<'_>) -> Option<Fix> {
     let account = at.account?;
     let is_weak = ["SL2207", "SL2208", "SL2209"].iter().any(|rule| at.fails.contains(rule));
     let statements = match (at.is_mariadb, is_weak) {
-        (true, true) => vec![
-            "INSTALL PLUGIN IF NOT EXISTS ed25519 SONAME 'auth_ed25519'".to_owned(),
-            format!("ALTER USER {account} IDENTIFIED VIA ed25519 USING PASSWORD(<NEW_PASSWORD>)"),
-        ],
+        (true, true) => {
+            vec![format!("ALTER USER {account} IDENTIFIED VIA ed25519 USING PASSWORD(<NEW_PASSWORD>)")]
+        }
         (false, true) => {
             vec![format!("ALTER USER {account} IDENTIFIED WITH caching_sha2_password BY <NEW_PASSWORD>")]
         }
@@ -276,15 +283,19 @@ fn new_password(at: &At<'_>) -> Option<Fix> {
     };
     let why = match (at.is_mariadb, is_weak) {
         (true, true) => {
-            "its clients must get the new password, and must know the plugin; the binary log keeps the password as it is sent: where one is written, \
-             give the hash (IDENTIFIED VIA ed25519 USING 'HASH')"
+            "its clients must get the new password, and must know the plugin; the binary log keeps the password as it is sent, and a replica that \
+             cannot apply the statement writes it to its error log: where there is either, give the hash (IDENTIFIED VIA ed25519 USING 'HASH')"
         }
         (true, false) => {
-            "its clients must get the new password; the binary log keeps it as it is sent: where one is written, give the hash (IDENTIFIED BY PASSWORD \
-             'HASH')"
+            "its clients must get the new password; the binary log keeps it as it is sent, and a replica that cannot apply the statement writes it to \
+             its error log: where there is either, give the hash (IDENTIFIED BY PASSWORD 'HASH')"
         }
         (false, true) => "its clients must get the new password, and must know the plugin",
         (false, false) => "its clients must get the new password",
     };
-    Some(Fix::sql(Stage::Accounts, statements).decide(why))
+    let plugins = match (at.is_mariadb, is_weak) {
+        (true, true) => vec!["INSTALL PLUGIN IF NOT EXISTS ed25519 SONAME 'auth_ed25519'"],
+        _ => vec![],
+    };
+    Some(Fix { plugins, ..Fix::sql(Stage::Accounts, statements).decide(why) })
 }

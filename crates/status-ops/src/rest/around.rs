@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use disk::key_place::KeyPlace;
 use nix::sys::statfs::{TMPFS_MAGIC, statfs};
 use report::shape::{RestPlaceRow, RestPlaceWord};
 
@@ -263,9 +264,18 @@ fn judge_cores(cores: &Cores) -> (RestPlaceWord, String) {
 }
 
 /// A file of keys of the encryption, and whether who takes the data takes it too.
-pub fn key_file(what: &str, shown: &Path, prefix: Option<&Path>, root: &Path) -> RestPlaceRow {
-    let here = prefix
-        .map_or_else(|| shown.to_owned(), |prefix| prefix.join(shown.strip_prefix("/").unwrap_or(shown)));
+/// `opened_by`: the file with its passphrase, without which it gives no key.
+pub fn key_file(
+    what: &str,
+    shown: &Path,
+    opened_by: Option<&Path>,
+    prefix: Option<&Path>,
+    root: &Path,
+) -> RestPlaceRow {
+    let below = |path: &Path| {
+        prefix.map_or_else(|| path.to_owned(), |prefix| prefix.join(path.strip_prefix("/").unwrap_or(path)))
+    };
+    let here = below(shown);
     let row = |verdict, text: String, cure: Option<&str>| RestPlaceRow {
         what: what.into(),
         path: Some(shown.display().to_string()),
@@ -273,11 +283,9 @@ pub fn key_file(what: &str, shown: &Path, prefix: Option<&Path>, root: &Path) ->
         text,
         cure: cure.map(str::to_owned),
     };
-    let (key, data) = match (std::fs::metadata(&here), std::fs::metadata(root)) {
-        (Ok(key), Ok(data)) => (key, data),
-        (Err(error), _) | (_, Err(error)) => {
-            return row(RestPlaceWord::Unknown, format!("it cannot be examined: {error}"), None);
-        }
+    let key = match std::fs::metadata(&here) {
+        Ok(key) => key,
+        Err(error) => return row(RestPlaceWord::Unknown, format!("it cannot be examined: {error}"), None),
     };
     let others = key.mode() & 0o007 != 0;
     if others {
@@ -288,12 +296,22 @@ pub fn key_file(what: &str, shown: &Path, prefix: Option<&Path>, root: &Path) ->
             Some(cure),
         );
     }
-    if key.dev() == data.dev() {
-        let cure = "keep it on another device or in a key server, and a copy elsewhere";
-        let text = "on the file system of the data: who takes the disk has both".to_owned();
-        return row(RestPlaceWord::Plain, text, Some(cure));
+    let opened_by = opened_by.map(below);
+    let needed: Vec<&Path> = std::iter::once(here.as_path()).chain(opened_by.as_deref()).collect();
+    let place = disk::key_place::of(&disk::stack::Here, root, &needed);
+    let text = match (&place, needed.len()) {
+        (KeyPlace::SameFileSystem | KeyPlace::SameDisk(_), 2) => format!("with its passphrase {place}"),
+        (KeyPlace::Encrypted | KeyPlace::Elsewhere, 2) => format!("it or its passphrase is {place}"),
+        _ => place.to_string(),
+    };
+    match place {
+        KeyPlace::SameFileSystem | KeyPlace::SameDisk(_) => {
+            let cure = "keep it on another device or in a key server, and a copy elsewhere";
+            row(RestPlaceWord::Plain, text, Some(cure))
+        }
+        KeyPlace::Encrypted | KeyPlace::Elsewhere => row(RestPlaceWord::Ok, text, None),
+        KeyPlace::Unknown(_) => row(RestPlaceWord::Unknown, text, None),
     }
-    row(RestPlaceWord::Ok, "on another file system than the data".into(), None)
 }
 
 /// Directories beside the data that are copies of a data directory, or another server's.
@@ -422,10 +440,13 @@ mod tests {
         std::fs::write(&key, "").unwrap();
         let of = |mode: u32| {
             std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
-            key_file("key file", &key, None, &dir)
+            key_file("key file", &key, None, None, &dir)
         };
         assert!(of(0o644).text.contains("any user"));
         assert!(of(0o600).text.contains("both"));
-        assert_eq!(key_file("key file", &dir.join("nowhere"), None, &dir).verdict, RestPlaceWord::Unknown);
+        assert_eq!(
+            key_file("key file", &dir.join("nowhere"), None, None, &dir).verdict,
+            RestPlaceWord::Unknown
+        );
     }
 }

@@ -36,6 +36,13 @@ pub fn key_files(answers: &Answers) -> Vec<(String, PathBuf)> {
     by_variable.chain(of_component).collect()
 }
 
+/// The file with the passphrase of a key file, where one is named.
+pub fn opened_by(answers: &Answers, key_file: &str) -> Option<PathBuf> {
+    let named = answers.variables().get("file_key_management_filekey")?;
+    let path = named.strip_prefix("FILE:")?;
+    (key_file == "file_key_management_filename").then(|| answers.datadir().join(path))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -589,13 +589,20 @@ struct KeyFiles {
     plain: String,
     encrypted: String,
     key: String,
+    /// The password is not on the disk of the data.
+    _memory: tempfile::TempDir,
 }
 
 impl KeyFiles {
     /// The plain one in the data directory, for everybody.
     fn make(lab: &RealLab, datadir: &str) -> Self {
+        let memory = tempfile::tempdir_in("/dev/shm").unwrap();
         let at = |name: &str| lab.home().join(name).display().to_string();
-        let (plain, encrypted, key) = (at(&format!("{datadir}/keys")), at("keys.enc"), at("keys.key"));
+        let (plain, encrypted, key) = (
+            at(&format!("{datadir}/keys")),
+            at("keys.enc"),
+            memory.path().join("keys.key").display().to_string(),
+        );
         std::fs::create_dir_all(lab.home().join(datadir)).unwrap();
         std::fs::write(&plain, format!("1;{}\n", "5a".repeat(32))).unwrap();
         std::fs::write(&key, "a password of the lab").unwrap();
@@ -611,7 +618,8 @@ impl KeyFiles {
         }
         let option = |path: &str| format!("--file-key-management-filename={path}");
         let (plain, encrypted) = (option(&plain), option(&encrypted));
-        Self { plain, encrypted, key: format!("--file-key-management-filekey=FILE:{key}") }
+        let key = format!("--file-key-management-filekey=FILE:{key}");
+        Self { plain, encrypted, key, _memory: memory }
     }
 }
 

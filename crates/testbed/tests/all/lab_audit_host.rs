@@ -39,6 +39,7 @@ pub const BY_HOST: &[Expected] = &[
     // After its files were changed.
     ("SL2008", ""),
     ("SL2024", ""),
+    ("SL2025", ""),
     ("SL2105", ""),
     ("SL2005", ""),
     ("SL2006", ""),
@@ -248,7 +249,7 @@ fn each_rule_about_a_certificate_and_a_machine_fails_and_passes() {
     let own = OwnLeaf::make(&lab, "other");
     let path_of = |option: &str| option.split_once('=').unwrap().1.to_owned();
     fs::copy(path_of(&own.cert), &new_cert).unwrap();
-    audit_with(&lab, &bad, "root", &[]).fails(&of(&["SL2008", "SL2024"]));
+    audit_with(&lab, &bad, "root", &[]).fails(&of(&["SL2008", "SL2024", "SL2025"]));
     // Somebody else's, who need not be known in there.
     fs::remove_file(&new_key).unwrap();
     if nix::unistd::geteuid().is_root() {
@@ -342,4 +343,104 @@ fn each_rule_about_galera_fails_and_passes() {
     let seen = audit_all(&lab);
     is_as_kept("sealed-galera", &seen);
     seen.passes(GALERA_FAILS.iter().map(|(id, _)| *id).chain(["SL1125"]));
+    accounts_of_a_cluster_are_changed_once(&lab);
+    unusable_renewal_is_never_to_be_loaded(&lab);
+}
+
+/// Each member applies what one of them writes, and needs the plugin before.
+fn accounts_of_a_cluster_are_changed_once(lab: &RealLab) {
+    let plan = lab.run(&["--format", "json", "audit", "--fix-plan"]).exits(0).json();
+    let servers_of = |start: &str| -> Vec<String> {
+        let steps = plan["steps"].as_array().unwrap().iter();
+        let has_it =
+            |step: &&serde_json::Value| step["sql"][0].as_str().is_some_and(|sql| sql.starts_with(start));
+        steps.filter(has_it).map(|step| step["server"].as_str().unwrap().to_owned()).collect()
+    };
+    for start in ["ALTER USER", "RENAME USER", "DROP USER"] {
+        let servers = servers_of(start);
+        assert!(servers.iter().all(|server| server == "n1"), "{start}: {servers:?}");
+    }
+    assert!(!servers_of("ALTER USER").is_empty());
+    let mut installed = servers_of("INSTALL PLUGIN IF NOT EXISTS ed25519");
+    assert_eq!(installed.pop().as_deref(), Some("n1"), "the others come first");
+    installed.sort();
+    assert_eq!(installed, ["n2", "n3"]);
+}
+
+/// A certificate of the lab's CA for the key that a node has, as its operator would renew it.
+fn renewed(lab: &RealLab, node: &str, uses: &str) {
+    let dir = lab.tls_dir(node);
+    let (request, extensions) = (lab.home().join("renewed.csr"), lab.home().join("renewed.ext"));
+    let run = |command: &mut Command| {
+        let done = command.output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    run(Command::new("openssl")
+        .args(["req", "-new", "-subj", &format!("/CN={node}"), "-key"])
+        .arg(dir.join("node-key.pem"))
+        .arg("-out")
+        .arg(&request));
+    let number = node.trim_start_matches('n');
+    let text = format!(
+        "basicConstraints=critical,CA:FALSE\nextendedKeyUsage={uses}\nsubjectAltName=DNS:{node},DNS:localhost,IP:127.77.1.{number}\n"
+    );
+    fs::write(&extensions, text).unwrap();
+    let ca = lab.dir.join("operator/ca");
+    let new = lab.home().join("renewed.pem");
+    run(Command::new("openssl")
+        .args(["x509", "-req", "-days", "90", "-in"])
+        .arg(&request)
+        .arg("-CA")
+        .arg(ca.join("ca.pem"))
+        .arg("-CAkey")
+        .arg(ca.join("ca-key.pem"))
+        .arg("-passin")
+        .arg(format!("file:{}", lab.dir.join("operator/ca-passphrase").display()))
+        .args(["-set_serial", "0x7f03", "-extfile"])
+        .arg(&extensions)
+        .arg("-out")
+        .arg(&new));
+    fs::write(dir.join("node-cert.pem"), fs::read(new).unwrap()).unwrap();
+}
+
+/// Before it is loaded, and as long as the next restart would lock the node out.
+fn unusable_renewal_is_never_to_be_loaded(lab: &RealLab) {
+    let cert = lab.tls_dir("n3").join("node-cert.pem");
+    let before = fs::read(&cert).unwrap();
+    let audited = || Audited::of(&lab.run(&["--format", "json", "audit"]).exits(0));
+    let of = |seen: &Audited, rule: &str| -> Vec<String> {
+        let of_n3 = seen.findings().filter(|one| one.0 == rule && one.2 == "n3");
+        of_n3.map(|one| one.1.to_owned()).collect()
+    };
+    let said_by_status = || {
+        let whole = lab.look(false);
+        let findings = whole["findings"].as_array().unwrap().clone();
+        findings.into_iter().find(|one| one["rule"] == "SL2025" && one["subject"] == "n3").unwrap()
+    };
+    let is_to_be_loaded = || {
+        let plan = lab.run(&["--format", "json", "audit", "--fix-plan"]).exits(0).json();
+        plan["steps"].to_string().contains("FLUSH SSL")
+    };
+    lab.now("a renewed certificate that members refuse");
+    renewed(lab, "n3", "serverAuth");
+    let seen = audited();
+    seen.fails(&[("SL2025", "n3"), ("SL2024", "n3")]);
+    let why = seen.findings().find(|one| one.0 == "SL2025" && one.1 == "fail").unwrap().3;
+    assert!(why.contains("TLS client") && !why.contains('\n'), "{why}");
+    assert_eq!(said_by_status()["why"], why, "two commands judge it alike");
+    assert!(!is_to_be_loaded());
+    lab.root("n3").execute("FLUSH SSL").unwrap();
+    let seen = audited();
+    assert_eq!((of(&seen, "SL2024"), of(&seen, "SL2025")), (vec!["pass".into()], vec!["fail".into()]));
+    assert_eq!(said_by_status()["verdict"], "fail");
+
+    lab.now("one that they accept");
+    renewed(lab, "n3", "serverAuth,clientAuth");
+    let seen = audited();
+    assert_eq!((of(&seen, "SL2024"), of(&seen, "SL2025")), (vec!["fail".into()], vec!["pass".into()]));
+    assert_eq!(said_by_status()["verdict"], "pass");
+    assert!(is_to_be_loaded());
+    fs::write(&cert, before).unwrap();
+    lab.root("n3").execute("FLUSH SSL").unwrap();
+    lab.is_sealed();
 }

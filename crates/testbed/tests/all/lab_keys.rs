@@ -22,6 +22,8 @@ struct Drills {
     /// As they were at first.
     keys: [Vec<u8>; 2],
     sums: Vec<String>,
+    /// What was printed when the keys were placed.
+    said: String,
 }
 
 /// By the program that a person would use: `lines` under the pass file, as the plugin reads them.
@@ -50,7 +52,8 @@ impl Drills {
     fn new() -> Self {
         let lab = RealLab::up(LabSpec { words: &["replicas", "--nodes", "1"], nodes: 1 });
         let hash = lab.plan_hash_of(&["enable", "tables,logs", "--purge-binary-logs"]);
-        lab.run(&["enable", "tables,logs", "--purge-binary-logs", "--yes", &hash[..12]]).exits(0);
+        let said = lab.run(&["enable", "tables,logs", "--purge-binary-logs", "--yes", &hash[..12]]).exits(0);
+        let said = format!("{}{}", said.stdout, said.stderr);
         let mut session = lab.root("n1");
         for sql in [
             "CREATE DATABASE rest",
@@ -77,7 +80,7 @@ impl Drills {
         let dir = lab.tls_dir("n1").with_file_name("data-keys");
         let (key_file, pass_file) = (dir.join("data-keys.enc"), dir.join("data-keys.pass"));
         let keys = [&key_file, &pass_file].map(|path| std::fs::read(path).expect("it is there"));
-        let mut drills = Self { lab, key_file, pass_file, keys, sums: vec![] };
+        let mut drills = Self { lab, key_file, pass_file, keys, sums: vec![], said };
         drills.sums = drills.sums();
         drills
     }
@@ -146,6 +149,48 @@ impl Drills {
         self.lab.kill_node("n1");
     }
 
+    /// Key file, passphrase and data on one disk: each command judges that alike. A passphrase on tmpfs is another place.
+    fn keys_with_the_data_are_named(&self) {
+        const BOTH: &str = "whoever takes the disk has both";
+        self.lab.now("keys with the data");
+        let plan = self.lab.run(&["plan", "enable", "tables,logs", "--format", "json"]).exits(0).json();
+        assert!(plan["impact"].to_string().contains(BOTH), "{plan:#}");
+        let unwrapped = self.said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(unwrapped.contains(BOTH), "at the end, too: {}", self.said);
+        let audited =
+            |words: &[&str]| self.lab.run(&[&["--format", "json", "audit"], words].concat()).exits(0).json();
+        let verdict = || {
+            let whole = audited(&["--profile", "pci"]);
+            let findings = whole["findings"].as_array().expect("a list").clone();
+            let of = findings.into_iter().find(|one| one["rule"] == "SL4103").expect("it is judged");
+            of["verdict"].as_str().expect("a word").to_owned()
+        };
+        let leaks = || audited(&["--if", "disk"])["reads"].to_string().contains("SL4103");
+        let place = || {
+            let data = self.lab.node_dir("n1").join("data").display().to_string();
+            let socket = self.lab.node_dir("n1").join("run/s").display().to_string();
+            let words =
+                ["status", "rest", "--datadir", &data, "-u", "root", "-S", &socket, "--format", "json"];
+            let seen = self.lab.run(&words).exits(0).json();
+            let places = seen["places"].as_array().expect("a list").clone();
+            let of = places.into_iter().find(|one| one["what"] == "file_key_management_filename");
+            of.map(|one| one["verdict"].as_str().expect("a word").to_owned())
+        };
+        assert_eq!((verdict().as_str(), leaks()), ("fail", true));
+        assert_eq!(place().as_deref(), Some("plain"));
+        let memory = tempfile::tempdir_in("/dev/shm").expect("it is there");
+        let there = memory.path().join("pass");
+        Self::write(&there, &self.keys[1]);
+        std::fs::remove_file(&self.pass_file).expect("it was there");
+        std::os::unix::fs::symlink(&there, &self.pass_file).expect("it is made");
+        assert_eq!((verdict().as_str(), leaks()), ("pass", false));
+        assert_eq!(place().as_deref(), Some("ok"));
+        std::fs::remove_file(&self.pass_file).expect("it was there");
+        Self::write(&self.pass_file, &self.keys[1]);
+        let data = std::fs::metadata(self.lab.node_dir("n1").join("data")).expect("it is there");
+        std::os::unix::fs::chown(&self.pass_file, Some(data.uid()), Some(data.gid())).expect("we may");
+    }
+
     fn write(path: &Path, bytes: &[u8]) {
         std::fs::write(path, bytes).expect("it is written");
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
@@ -156,6 +201,7 @@ impl Drills {
 fn lost_keys_are_named_and_brought_back_with_every_row() {
     let _alone = lab_slot();
     let drills = Drills::new();
+    drills.keys_with_the_data_are_named();
     drills.lab.kill_node("n1");
     let fine = drills.diagnosis(0);
     assert_eq!((&fine["verdict"], &fine["problems"]), (&"no_key_problem".into(), &Value::Array(vec![])));
@@ -291,6 +337,21 @@ fn kinds_of(datadir: &Path, ring: &Path, log: &Path, code: i32) -> Vec<String> {
     problems.map(|one| one["kind"].as_str().expect("text").to_owned()).collect()
 }
 
+/// Whether MySQL ends in good order; only where it does not start does it end at all.
+fn starts(dir: &Path, cache: &Path) -> bool {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/start-server.sh");
+    let ended = Command::new("bash")
+        .arg(script)
+        .arg("mysql-9.7")
+        .arg(dir)
+        .args(["3306", "--skip-networking", "--mysqlx=OFF"])
+        .env("SEALION_CACHE", cache)
+        .stdin(Stdio::null())
+        .status()
+        .expect("it runs");
+    ended.success()
+}
+
 #[test]
 fn lost_keyrings_of_mysql_are_named_from_the_files() {
     need_servers();
@@ -334,19 +395,42 @@ fn lost_keyrings_of_mysql_are_named_from_the_files() {
     let wrong = keys.fold(text.clone(), |text, key| text.replace(key, &"AB".repeat(key.len() / 2)));
     check(Some(wrong.as_bytes()), 1, &["wrong_keys"]);
 
+    let backup = ring.with_file_name("keys.backup");
+    let write_backup = |bytes: &[u8]| std::fs::write(&backup, bytes).expect("it is written");
+    write_backup(&before_rotation);
+    check(Some(&right), 1, &["stale_backup"]);
+    write_backup(&right[..right.len() / 2]);
+    check(Some(&right), 1, &["stale_backup"]);
+    // What the server makes of these is right.
+    for harmless in [&right[..], b""] {
+        write_backup(harmless);
+        check(Some(&right), 0, &[]);
+    }
+    write_backup(&right);
+    check(Some(&before_rotation), 0, &[]);
+    check(Some(&right[..right.len() / 2]), 0, &[]);
+    check(None, 0, &[]);
+    // The server itself restores it, and starts.
+    let server = Alone::start("mysql-9.7", &dir, &cache, &options.map(str::to_owned));
+    server.wait("SELECT COUNT(*) FROM d.t", "1");
+    assert!(!backup.exists() && std::fs::read(&ring).expect("it is there") == right);
+    // One that is older is named while the server runs; moved away as advised, it does no harm.
+    write_backup(&before_rotation);
+    check(Some(&right), 1, &["stale_backup"]);
+    drop(server);
+    let away = home.path().join("away");
+    std::fs::rename(&backup, &away).expect("it is moved");
+    check(Some(&right), 0, &[]);
+    // Left there, it costs the newest master key.
+    std::fs::rename(&away, &backup).expect("it is moved");
+    assert!(!starts(&dir, &cache), "the key of its own tablespace is gone");
+    assert!(!backup.exists());
+    assert_eq!(std::fs::read(&ring).expect("it is there"), before_rotation);
+    check(Some(&right), 0, &[]);
+
     // The server itself makes an empty one where it finds none, and does not say that it has.
     std::fs::remove_file(&ring).expect("it was there");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/start-server.sh");
-    let ended = Command::new("bash")
-        .arg(script)
-        .arg("mysql-9.7")
-        .arg(&dir)
-        .args(["3306", "--skip-networking", "--mysqlx=OFF"])
-        .env("SEALION_CACHE", &cache)
-        .stdin(Stdio::null())
-        .status()
-        .expect("it runs");
-    assert!(!ended.success(), "without its keys it does not start");
+    assert!(!starts(&dir, &cache), "without its keys it does not start");
     // Nothing stands in it, or a list without a key, which has 31 bytes.
     assert!(std::fs::read(&ring).expect("it has made one").len() <= 31);
     let mut found = kinds_of(&data, &ring, &log, 1);

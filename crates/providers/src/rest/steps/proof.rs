@@ -11,8 +11,8 @@ use server::{AtRest, LiveSettings, NodeView, OwnChoice};
 
 use super::data_keys::Placed;
 use super::spaces;
-use crate::rest::looked;
 use crate::rest::plan::LIVE;
+use crate::rest::{key_place, looked};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::world::World;
 
@@ -132,6 +132,11 @@ impl StepKind for Proof {
                         &name,
                         "is encrypted with keys that are not in the escrow, or will be behind its next start",
                     )?;
+                }
+                if let Some(placed) = &wish.keys {
+                    let datadir =
+                        world.node(&name)?.view().map_err(fail)?.variable("datadir").map(str::to_owned);
+                    told.extend(key_place::line(world, &name, datadir.as_deref(), &placed.dir));
                 }
                 let what = format!("{name}: no page of {} is plain", in_words(&wish.nouns));
                 world.notes.extend(told);
