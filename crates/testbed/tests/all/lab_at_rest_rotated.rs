@@ -18,7 +18,6 @@ const RESUMES: usize = 3;
 /// Some 1.5 MB of undo.
 const UNDO_ROWS: u32 = 5_000;
 const WRITTEN: Duration = Duration::from_secs(3);
-const LINES_TOLD: usize = 15;
 
 fn rotate(lab: &RealLab) -> String {
     let hash = lab.plan_hash_of(&ROTATE);
