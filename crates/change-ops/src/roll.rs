@@ -347,8 +347,9 @@ fn begins_anew(why: &str, change: &Change) -> String {
     why.replace(", or sealion undo", "").replace("sealion resume", &format!("sealion {change}"))
 }
 
-/// What stopped a change, with all ways on from there, each said once.
-fn with_ways_on(why: &str) -> String {
+/// What stopped a change, with all ways on from there, each said once. Behind an irreversible step there is no undo.
+fn with_ways_on(why: &str, can_go_back: bool) -> String {
+    let why = &if can_go_back { why.to_owned() } else { without_undo(why) };
     let ways = [
         ("sealion resume", "to continue"),
         ("sealion undo", "to revert"),
@@ -356,7 +357,7 @@ fn with_ways_on(why: &str) -> String {
     ];
     let missing: Vec<String> = ways
         .iter()
-        .filter(|(command, _)| !why.contains(command))
+        .filter(|(command, _)| !why.contains(command) && (can_go_back || *command != "sealion undo"))
         .map(|(command, what)| format!("{command} ({what})"))
         .collect();
     match (why.rsplit_once("\n  next: "), missing.as_slice()) {
@@ -364,6 +365,22 @@ fn with_ways_on(why: &str) -> String {
         (Some(_), _) => format!("{why}\n        or: {}", missing.join(", or ")),
         (None, _) => format!("{why}\n\n  next: {}", missing.join(", or ")),
     }
+}
+
+/// Steps name the undo as they are written, and cannot know of an irreversible step before them.
+fn without_undo(why: &str) -> String {
+    let ways = [
+        ", or sealion undo",
+        " or sealion undo",
+        " (or sealion undo)",
+        "; or sealion undo",
+        "; otherwise sealion undo",
+    ];
+    let text = ways.iter().fold(why.to_owned(), |text, way| text.replace(way, ""));
+    if text.contains("sealion undo") {
+        return format!("{text}\n  note: this change cannot be undone any more");
+    }
+    text
 }
 
 /// A journal that cannot be written before the first step has changed nothing.
@@ -723,7 +740,7 @@ fn drive(
         }
         Outcome::Stopped { step, why } => Err(OpsError::Stopped(format!(
             "the change stopped at step {step}; what was done stays done\n\n{}",
-            with_ways_on(&why)
+            with_ways_on(&why, machine.can_go_back())
         ))),
     }
 }
@@ -808,11 +825,17 @@ mod tests {
 
     #[test]
     fn what_stopped_a_change_names_each_way_on_once() {
-        let text = with_ways_on("NOT PROVEN\n  why:  idle\n  next: sealion resume checks again");
+        let text = with_ways_on("NOT PROVEN\n  why:  idle\n  next: sealion resume checks again", true);
         assert!(text.ends_with("checks again\n        or: sealion undo (to revert), or sealion abandon (to close it as it is)"), "{text}");
         assert_eq!((text.matches("next:").count(), text.matches("sealion resume").count()), (1, 1), "{text}");
-        let text = with_ways_on("the disk is full");
+        let text = with_ways_on("the disk is full", true);
         assert!(text.ends_with("next: sealion resume (to continue), or sealion undo (to revert), or sealion abandon (to close it as it is)"), "{text}");
+        let text =
+            with_ways_on("a page is plain\n  next: rebuild it, then sealion resume, or sealion undo", false);
+        assert!(
+            text.ends_with("then sealion resume\n        or: sealion abandon (to close it as it is)"),
+            "{text}"
+        );
     }
 
     #[test]

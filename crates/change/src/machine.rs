@@ -8,7 +8,7 @@
 //! What a step's [`model::StepNature`] says of its way back is held here: nobody goes back over an irreversible step, and one that
 //! another step takes back is never taken back by itself.
 
-use model::{Plan, Step, StepId, Verb};
+use model::{Change, Plan, Step, StepId, Verb};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::Record;
@@ -165,6 +165,8 @@ pub struct Machine {
     recovering: Option<String>,
     /// The last step of this run.
     stop_after: Option<StepId>,
+    /// The journal says that it has come to its end.
+    closed: bool,
 }
 
 impl Machine {
@@ -173,7 +175,18 @@ impl Machine {
         let (stands, marks) = (vec![Stand::Untouched; plan.steps.len()], vec![None; plan.steps.len()]);
         let (direction, taken_back) = (Direction::Forward, taken_back(&plan));
         let (state, recovering, stop_after) = (State::Opening, None, None);
-        Self { plan, direction, stands, marks, taken_back, at: 0, state, recovering, stop_after }
+        Self {
+            plan,
+            direction,
+            stands,
+            marks,
+            taken_back,
+            at: 0,
+            state,
+            recovering,
+            stop_after,
+            closed: false,
+        }
     }
 
     /// A machine that goes on where the records end. `wish` turns it round if it differs, unless there is no way back: then it is
@@ -206,6 +219,7 @@ impl Machine {
                 (Record::Failed { .. } | Record::Abandoned { .. }, Some(_)) => {}
                 (Record::Turned { direction } | Record::Closed { direction }, Some(machine)) => {
                     machine.direction = *direction;
+                    machine.closed = matches!(record, Record::Closed { .. });
                 }
             }
         }
@@ -331,14 +345,24 @@ impl Machine {
                 }
                 (None, _) => return None,
             };
-            let next = if self.plan.change.verb == Verb::Migrate {
-                "sealion migrate resume continues where it stopped"
-            } else {
-                "sealion resume continues where it stopped; sealion abandon closes it as it is; a new plan starts from there"
+            let contrary = |verb| Change { verb, ..self.plan.change.clone() };
+            let next = match self.plan.change.verb {
+                Verb::Migrate => "sealion migrate resume continues where it stopped".to_owned(),
+                _ if !self.closed => {
+                    "sealion resume continues where it stopped; sealion abandon closes it as it is; a new plan starts from there".into()
+                }
+                Verb::Enable => format!("sealion plan {}", contrary(Verb::Disable)),
+                Verb::Disable => format!("sealion plan {}", contrary(Verb::Enable)),
+                Verb::Rotate | Verb::Join => "sealion status".into(),
             };
             let what = format!("{} cannot be undone any more: step {} was begun ({})", self.plan.change, step.id, step.title);
             Some((at, format!("{what}\n  why:  {why}\n  next: {next}")))
         })
+    }
+
+    /// Whether what was begun by now can be undone.
+    pub fn can_go_back(&self) -> bool {
+        self.no_way_back().is_none()
     }
 
     pub fn plan(&self) -> &Plan {

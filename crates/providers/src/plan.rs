@@ -120,6 +120,11 @@ pub fn propose(
         problems.extend(needs::lacking(world, to_do()));
         problems.extend(needs::unseen(world, to_do()));
         problems.extend(proxies::problems(world, plan));
+        let of_topologies = world.in_each_part(|world| world.topology.look(world, plan));
+        for (found, told) in of_topologies {
+            problems.extend(found);
+            plan.impact.extend(told);
+        }
         for look in [set_live::look, rights::look, services::look, address::look, proxy_names::look] {
             let (found, told) = look(world, plan);
             problems.extend(found);

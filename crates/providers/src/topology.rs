@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use change::StepError;
-use model::{Change, NodeName, Noun};
+use model::{Change, NodeName, Noun, Plan};
 use server::options::{Effective, Setting};
 use server::{Admits, NodeError, NodeView, PemSet, WriteNode};
 
 use crate::estate::ESTATE;
 use crate::galera::GALERA;
 use crate::plan::{PlanContent, PlanError};
-use crate::preflight::Check;
+use crate::preflight::{Check, Problem};
 use crate::proxies::Kept;
 use crate::replication::REPLICATION;
 use crate::world::World;
@@ -73,6 +73,10 @@ pub trait Topology: Sync {
     /// # Errors
     /// The first reason why there is no way there.
     fn plan(&self, world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError>;
+    /// What stands against the steps of a plan as they follow each other, and what is to be told with them.
+    fn look(&self, _: &mut World<'_>, _: &Plan) -> (Vec<Problem>, Vec<String>) {
+        (vec![], vec![])
+    }
     /// Starts what is down and waits until the nodes are whole again by themselves.
     ///
     /// # Errors

@@ -18,16 +18,18 @@ mod quorum;
 mod start_log;
 pub(crate) mod steps;
 mod wait;
+mod weights;
 
 use std::sync::Arc;
 
 use change::StepError;
-use model::{Change, NodeName, Noun};
+use model::{Change, NodeName, Noun, Plan};
 use server::{Admits, GaleraFacts, NodeError, NodeView, PemSet, ProviderOptions, WriteNode};
 
 use crate::plan::{PlanContent, PlanError};
-use crate::preflight::Check;
+use crate::preflight::{Check, Problem};
 use crate::proxies::Kept;
+use crate::replication::relay;
 use crate::steps::fail;
 use crate::topology::{Role, Topology};
 use crate::world::World;
@@ -80,6 +82,13 @@ impl Topology for Galera {
 
     fn plan(&self, world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
         plan::plan(world, change)
+    }
+
+    fn look(&self, world: &mut World<'_>, plan: &Plan) -> (Vec<Problem>, Vec<String>) {
+        let (mut problems, told) = weights::look(world, plan);
+        // A node may be somebody's replica too.
+        problems.extend(relay::look(world, plan));
+        (problems, told)
     }
 
     fn revive(&self, world: &mut World<'_>) -> Result<(), StepError> {

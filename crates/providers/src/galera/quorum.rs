@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use model::NodeName;
 use server::{ArbitratorView, GaleraFacts, NodeError, NodeView};
 
+use super::weights;
+
 /// A member whose receive queue is longer than this is behind.
 const RECV_QUEUE_MAX: i64 = 10;
 /// With two members the survivor of a stop is alone; with three, a failure during the roll still leaves a majority
@@ -82,6 +84,7 @@ pub fn may_stop(
     };
     one("wsrep_cluster_conf_id", NodeView::cluster_conf_id, &mut reasons);
     one("wsrep_cluster_state_uuid", NodeView::state_uuid, &mut reasons);
+    reasons.extend(weights::against_stop(target, views, arbitrators));
     reasons
 }
 
@@ -230,6 +233,7 @@ mod tests {
             ("wsrep_local_recv_queue", "0"),
             ("wsrep_desync_count", "0"),
             ("wsrep_incoming_addresses", "a,b,c"),
+            ("options", "pc.weight = 1; "),
         ]
         .iter()
         .chain(changes)
@@ -345,6 +349,8 @@ mod tests {
         check(Ok(view(&[("wsrep_ready", "OFF")])), "n3 is not Synced");
         check(Ok(view(&[("wsrep_local_recv_queue", "11")])), "behind by 11");
         check(Ok(view(&[("wsrep_desync_count", "1")])), "n3 is desynced");
+        check(Ok(view(&[("options", "pc.weight = 0; ")])), "");
+        check(Ok(view(&[("options", "gcache.size = 1G; ")])), "n3: it does not show its pc.weight");
         check(
             Ok(view(&[("options", "socket.ssl = YES; gmcast.listen_addr = ssl://x:1; ")])),
             "n3 speaks strict, which may not stand beside",

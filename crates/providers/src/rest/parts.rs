@@ -146,14 +146,15 @@ pub(super) fn binary_logs(
     goes_forward: bool,
 ) {
     let name = draft.node.name.clone();
-    let purges = world.at_rest.purges_binary_logs;
+    // An undo that purges would lose what it is to bring back.
+    let purges = goes_forward && world.at_rest.purges_binary_logs;
     let when = if goes_forward { "" } else { "only in an undo: " };
     let title = if purges {
         format!(
-            "{when}{name} begins a new binary log, and removes those of before once every replica has applied them"
+            "{name} begins a new binary log, and purges the existing ones once every replica has applied them"
         )
     } else {
-        format!("{when}{name} begins a new binary log; those of before stay as they are")
+        format!("{when}{name} begins a new binary log; the existing ones stay as they are")
     };
     let no_op = draft.seen.binary_logs.is_empty();
     let step = builder.add(
@@ -172,6 +173,10 @@ pub(super) fn binary_logs(
     }
     step.shell = draft.node.by_hand(&[], vec![draft.node.sql("FLUSH LOCAL BINARY LOGS")]);
     step.no_op = no_op;
+    // Where there are none, nothing is lost, and the change can be taken back.
+    if purges && !no_op {
+        step.nature.irreversible = Some("purged binary logs cannot be restored".into());
+    }
 }
 
 pub(super) fn proof(

@@ -649,7 +649,8 @@ fn impact(world: &World<'_>, change: &Change, steps: &[Step], drafts: &[Draft]) 
     }
     if change.has(Noun::Logs) && world.at_rest.purges_binary_logs {
         impact.push(
-            "binary logs of before are removed: a restore to a point of time begins with a new backup".into(),
+            "existing binary logs are purged; this cannot be undone: point-in-time recovery needs a new backup"
+                .into(),
         );
     } else if change.has(Noun::Logs) {
         impact.push(

@@ -647,7 +647,7 @@ fn read_back(options: &ProviderOptions, speaks: Speaks) -> String {
     let scheme = if speaks == Speaks::Tls { "ssl" } else { "tcp" };
     let mut all = ProviderOptions::parse(
         "base_port = 4567; evs.inactive_timeout = PT15S; evs.install_timeout = PT7.5S; evs.keepalive_period = PT1S; evs.suspect_timeout = PT5S; gcache.size = 128M; gmcast.segment = 0; \
-         pc.recovery = true; pc.wait_prim_timeout = PT30S; socket.checksum = 2; socket.recv_buf_size = auto; ",
+         pc.ignore_quorum = false; pc.ignore_sb = false; pc.recovery = true; pc.wait_prim_timeout = PT30S; pc.weight = 1; socket.checksum = 2; socket.recv_buf_size = auto; ",
     );
     for (key, value) in options.iter() {
         all.set(key, value);

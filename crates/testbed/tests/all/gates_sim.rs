@@ -296,3 +296,40 @@ fn an_undo_waits_for_the_window_and_the_file_as_the_way_on_does() {
     assert!(told.iter().any(|line| line.contains("outside of the window")) && count.get() > 100, "{told:?}");
     is_sound(&rig);
 }
+
+/// `pc.weight` of a running node, as `SET GLOBAL wsrep_provider_options` changes it.
+fn weigh(rig: &Rig, index: usize, weight: u32) {
+    let mut world = rig.shared.borrow_mut();
+    let live = world.servers[index].live.as_mut().expect("it runs");
+    let mut options = server::ProviderOptions::parse(&live.read_back);
+    options.set("pc.weight", &weight.to_string());
+    live.read_back = options.to_string();
+}
+
+#[test]
+fn weights_changed_in_the_middle_keep_the_last_one_running() {
+    let rig = plain();
+    let mut one = Operator::new(&rig, "root@db1");
+    let plan = one.plan(&enable()).expect("a plan");
+    let first = plan.steps.iter().find(|step| step.restarts_server).expect("a restart").id.to_string();
+    one.gates(stop_after(&first));
+    assert!(matches!(one.apply(&plan), End::Outcome(Outcome::Held { .. })));
+    one.gates(Gates::default());
+    let next = plan.steps.iter().filter(|step| step.restarts_server).nth(1).expect("three nodes");
+    let index = usize::from(next.nodes[0].as_str().as_bytes()[1] - b'1');
+    let others = (0..3).filter(|other| *other != index);
+    for other in others.clone() {
+        weigh(&rig, other, 0);
+    }
+    let stops = rig.shared.borrow().stops.clone();
+    for _ in 0..2 {
+        let end = one.go_on(None).text();
+        assert!(end.contains("have no quorum: pc.weight is"), "{end}");
+        assert_eq!(rig.shared.borrow().stops, stops, "{end}");
+    }
+    for other in others {
+        weigh(&rig, other, 1);
+    }
+    assert!(one.go_on(None).is_complete());
+    is_sound(&rig);
+}

@@ -250,8 +250,9 @@ fn a_source_and_its_replica_are_encrypted_under_writers_decrypted_and_taken_back
         assert_eq!(rows.scalar().as_deref(), Some("0"), "{node}");
     }
 
-    lab.now("undo of it: encrypted again");
-    lab.run(&["undo"]).exits(0);
+    lab.now("no undo of it, since binary logs were purged; encrypted again by a new change");
+    lab.run(&["undo"]).exits(6);
+    change(&lab, "enable");
     for node in ["n1", "n2"] {
         let left: Vec<String> =
             unexplained(readable(&lab, node)).into_iter().filter(|file| !file.contains("bin")).collect();
@@ -266,6 +267,46 @@ fn a_source_and_its_replica_are_encrypted_under_writers_decrypted_and_taken_back
             assert_eq!(rows.text(0, "Msg_text").as_deref(), Some("OK"), "{node} {table}");
         }
     }
+}
+
+fn binary_logs(lab: &RealLab, node: &str) -> Vec<String> {
+    let rows = lab.sql(node).expect("it answers").query("SHOW BINARY LOGS").expect("it tells");
+    rows.iter().map(|row| row.at(0).unwrap_or_default().into_owned()).collect()
+}
+
+#[test]
+fn purged_binary_logs_cannot_be_undone_and_nothing_else_is_purged() {
+    let _alone = lab_slot();
+    let lab = RealLab::up(LabSpec { words: &["replicas", "--nodes", "1"], nodes: 1 });
+    let words = ["enable", "logs", "--purge-binary-logs"];
+    let plan = lab.run(&[&["plan"], &words[..], &["--format", "json"]].concat()).exits(0).json();
+    let steps = plan["steps"].as_array().expect("steps");
+    let irreversible: Vec<&str> = steps
+        .iter()
+        .filter(|step| !step["nature"]["irreversible"].is_null())
+        .map(|step| step["id"].as_str().expect("text"))
+        .collect();
+    assert_eq!(irreversible, ["K7.n1"]);
+
+    lab.now("the control: an undo of what has purged nothing, which purges nothing either");
+    let before = binary_logs(&lab, "n1");
+    let hash = lab.plan_hash_of(&words);
+    let stopped = [&words[..], &["--yes", &hash[..12], "--stop-after", "K3.n1"]].concat();
+    lab.run(&stopped).exits(4);
+    lab.run(&["undo"]).exits(0);
+    let kept = binary_logs(&lab, "n1");
+    assert!(kept.starts_with(&before), "{before:?} {kept:?}");
+
+    lab.now("purged");
+    let hash = lab.plan_hash_of(&words);
+    lab.run(&[&words[..], &["--yes", &hash[..12]]].concat()).exits(0);
+    let after = binary_logs(&lab, "n1");
+    assert!(!after.contains(&before[0]), "{before:?} {after:?}");
+    let refused = lab.run(&["undo"]).exits(6);
+    assert!(refused.stderr.contains("next: sealion plan disable logs"), "{refused}");
+    assert_eq!(binary_logs(&lab, "n1"), after);
+    assert_eq!(on(&lab, "n1", "encrypt_binlog"), "1");
+    lab.run(&["plan", "disable", "logs"]).exits(0);
 }
 
 /// Moments of a change, each a step that can be cut off, with what else is killed there.
@@ -290,6 +331,9 @@ const MOMENTS: &[&str] = &[
     "K8.n1:verifying",
     "closing",
 ];
+
+/// Those at which binary logs may have been purged.
+const PURGED: &[&str] = &["K7.n1:acting", "K8.n1:verifying", "closing"];
 
 /// One kill of a change, and what is done then.
 #[derive(Debug, Clone, Copy)]
@@ -339,11 +383,20 @@ impl Kept {
             // As its service manager does.
             lab.lab(&["start", "n1"]).exits(0);
         }
-        if goes_back {
-            let undone = lab.run(&["undo"]);
+        if goes_back && !PURGED.contains(&moment) {
+            let mut undone = lab.run(&["undo"]);
+            if undone.code == Some(4) && undone.stderr.contains("PURGE BINARY LOGS TO") {
+                // Encrypted binary logs need the keys, and an undo purges nothing by itself.
+                let newest = binary_logs(lab, "n1").pop().expect("it writes one");
+                lab.root("n1").execute(&format!("PURGE BINARY LOGS TO '{newest}'")).expect("no replica");
+                undone = lab.run(&["undo"]);
+            }
             // Nothing was begun: there is nothing to take back.
             assert!(undone.code == Some(0) || moment == "K0:announcing", "{undone}");
         } else {
+            if goes_back {
+                lab.run(&["undo"]).exits(6);
+            }
             lab.run(&["resume"]).exits(0);
             let left = unexplained(readable(lab, "n1"));
             assert!(left.is_empty(), "{left:?}");

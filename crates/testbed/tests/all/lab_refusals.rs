@@ -104,6 +104,7 @@ fn every_reason_is_told_and_nothing_is_changed() {
     certificates(&lab);
     the_ca(&lab);
     the_command_itself(&lab);
+    weights(&lab);
     servers(&lab);
 
     lab.now("after all of it the cluster is as it was");
@@ -424,6 +425,43 @@ fn the_account_and_the_commands(lab: &RealLab) {
         });
         let words = ["does not match the plan", "inventory", "sealion plan"];
         refused(lab, REFUSED, &words, || lab.run(&["enable", "--yes", &hash[..12]]));
+    }
+}
+
+/// Provider options of a node, running and in its file.
+fn weigh(lab: &RealLab, node: &str, options: &str) -> PutBack {
+    lab.root(node).execute(&format!("SET GLOBAL wsrep_provider_options='{options}'")).expect("it is dynamic");
+    PutBack::edit(lab.galera_cnf(node), |text| {
+        text.replace("gcache.size=128M", &format!("gcache.size=128M;{options}"))
+    })
+}
+
+fn weights(lab: &RealLab) {
+    lab.now("one node has all the weight");
+    let _back = ["n2", "n3"].map(|node| weigh(lab, node, "pc.weight=0"));
+    let words = ["n1:", "quorum", "pc.weight is 1 on n1, 0 on n2, 0 on n3"];
+    let said = enable_refused(lab, &words);
+    lab.now("the control: with the weight that it advises, and with weights that differ");
+    assert!(said.stderr.contains("on n2: SET GLOBAL wsrep_provider_options='pc.weight=1'"), "{said}");
+    {
+        let _more = PutBack::edit(lab.galera_cnf("n2"), |text| text.replace("pc.weight=0", "pc.weight=1"));
+        lab.root("n2").execute("SET GLOBAL wsrep_provider_options='pc.weight=1'").expect("dynamic");
+        lab.plan_hash("enable");
+        lab.root("n2").execute("SET GLOBAL wsrep_provider_options='pc.weight=0'").expect("dynamic");
+    }
+    lab.now("nodes that stay Primary without a quorum");
+    for node in ["n2", "n3"] {
+        lab.root(node).execute("SET GLOBAL wsrep_provider_options='pc.ignore_quorum=true'").expect("dynamic");
+    }
+    let _ignore = ["n2", "n3"].map(|node| {
+        PutBack::edit(lab.galera_cnf(node), |text| {
+            text.replace("pc.weight=0", "pc.weight=0;pc.ignore_quorum=true")
+        })
+    });
+    lab.plan_hash("enable");
+    for node in ["n2", "n3"] {
+        let options = "pc.weight=1;pc.ignore_quorum=false";
+        lab.root(node).execute(&format!("SET GLOBAL wsrep_provider_options='{options}'")).expect("dynamic");
     }
 }
 

@@ -114,6 +114,14 @@ impl StepKind for Again {
             if is_done(world, &name, step)? {
                 return arbitrator::is_counted(world, &name, arbitrator::SURE_MS);
             }
+            // A node may have failed since the pre-check.
+            let reasons = arbitrator::reasons_against(world, &name, "PD")?;
+            if !reasons.is_empty() {
+                return Err(fail(format!(
+                    "{name} is not restarted\n  why:  {}\n  next: fix that, then sealion resume",
+                    reasons.join("\n        ")
+                )));
+            }
             note(world, &name, step)?;
             return arbitrator::restart(world, &name);
         };

@@ -13,7 +13,7 @@ use super::round;
 use crate::drain::{drained, hook};
 use crate::files::{finish_placing, sound};
 use crate::galera::join::Members;
-use crate::galera::{alone, quorum, wait};
+use crate::galera::{alone, quorum, wait, weights};
 use crate::proxies;
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::tls_rules;
@@ -87,7 +87,7 @@ fn differs(view: &NodeView, members: &Members, offers_tls: bool) -> Option<Strin
 }
 
 /// Every reason why `joiner` may not be started beside the members as they are.
-fn reasons_against(joiner: &NodeName, views: &quorum::Views) -> Vec<String> {
+fn reasons_against(joiner: &NodeName, views: &quorum::Views, _: &quorum::ArbitratorViews) -> Vec<String> {
     let mut reasons = Vec::new();
     let mut has_donor = false;
     for (name, view) in views.iter().filter(|(name, _)| name != joiner) {
@@ -117,7 +117,11 @@ fn reasons_against(joiner: &NodeName, views: &quorum::Views) -> Vec<String> {
 }
 
 /// Every reason why `joiner` may not be stopped: what is left without it must be a cluster that serves.
-fn reasons_to_stay(joiner: &NodeName, views: &quorum::Views) -> Vec<String> {
+fn reasons_to_stay(
+    joiner: &NodeName,
+    views: &quorum::Views,
+    arbitrators: &quorum::ArbitratorViews,
+) -> Vec<String> {
     let others: Vec<_> = views.iter().filter(|(name, _)| name != joiner).collect();
     let mut reasons: Vec<String> = Vec::new();
     let mut serves = false;
@@ -140,6 +144,7 @@ fn reasons_to_stay(joiner: &NodeName, views: &quorum::Views) -> Vec<String> {
     {
         reasons.push(format!("{joiner} is the donor of a state transfer, or a backup is under way there"));
     }
+    reasons.extend(weights::against_stop(joiner, views, arbitrators));
     reasons
 }
 
@@ -147,11 +152,12 @@ fn reasons_to_stay(joiner: &NodeName, views: &quorum::Views) -> Vec<String> {
 fn settled(
     world: &mut World<'_>,
     name: &NodeName,
-    reasons: fn(&NodeName, &quorum::Views) -> Vec<String>,
+    reasons: fn(&NodeName, &quorum::Views, &quorum::ArbitratorViews) -> Vec<String>,
 ) -> Result<Vec<String>, StepError> {
     let began = world.node(name)?.now_ms();
     loop {
-        let found = reasons(name, &world.views());
+        let (views, arbitrators) = (world.views(), world.arbitrator_views());
+        let found = reasons(name, &views, &arbitrators);
         if found.is_empty() || world.node(name)?.now_ms() - began > SETTLE_MS_MAX {
             return Ok(found);
         }

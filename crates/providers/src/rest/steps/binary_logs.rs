@@ -1,5 +1,5 @@
-//! A new binary log is begun, which is written as the options say now. Those of before stay as they are, until they expire, or are removed
-//! where a person has said so and every replica has them.
+//! A new binary log is begun, which is written as the options say now. Existing ones stay as they are until they expire, or are purged
+//! where a person has said so and every replica has applied them. An undo purges nothing.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const TRIES_MAX: u32 = 10;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct BinaryLogsParams {
-    /// Those of before are removed.
+    /// Existing ones are purged, on the way forward only.
     pub purges: bool,
     /// In which direction it does so. It is behind the restart that changes how they are written, whichever way that goes: so a plan has the
     /// step twice.
@@ -34,6 +34,11 @@ pub struct BinaryLogsParams {
 impl BinaryLogsParams {
     fn acts(&self, direction: Direction) -> bool {
         self.goes_forward == (direction == Direction::Forward)
+    }
+
+    /// A plan of an older version may have a step that would purge on the way back.
+    fn purges(&self, direction: Direction) -> bool {
+        self.purges && self.acts(direction) && direction == Direction::Forward
     }
 }
 
@@ -67,6 +72,29 @@ fn behind(world: &mut World<'_>, name: &NodeName, newest: &str) -> Result<Vec<St
     Ok(behind)
 }
 
+/// Until every replica has applied all before `newest`. `next`: what helps where one does not.
+fn wait_for_replicas(
+    world: &mut World<'_>,
+    name: &NodeName,
+    newest: &str,
+    next: &str,
+) -> Result<(), StepError> {
+    let began = world.node(name)?.now_ms();
+    loop {
+        let behind = behind(world, name, newest)?;
+        if behind.is_empty() {
+            return Ok(());
+        }
+        if world.node(name)?.now_ms() - began > BEHIND_MS_MAX {
+            return Err(fail(format!(
+                "{name}: binary logs are not purged\n  why:  {}, and the newest one is {newest}\n  next: {next}",
+                behind.join(", ")
+            )));
+        }
+        world.node(name)?.wait(Duration::from_millis(POLL_MS));
+    }
+}
+
 fn logs(world: &mut World<'_>, name: &NodeName) -> Result<Vec<BinaryLog>, StepError> {
     Ok(world.node(name)?.at_rest().map_err(fail)?.binary_logs)
 }
@@ -77,7 +105,22 @@ impl StepKind for BinaryLogs {
     }
 
     /// Also in the direction in which it does nothing: what was so before is not undone.
-    fn check(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<StepCheck, StepError> {
+    ///
+    /// Once the step is begun nothing takes it back: so it is not begun while a replica lags.
+    fn check(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
+        let wish: BinaryLogsParams = params(step)?;
+        if wish.purges(direction) {
+            let name = only_node(step)?;
+            if let Some(newest) = logs(world, &name)?.pop() {
+                let next = "find out why they lag, or add them to the inventory, then sealion resume, or sealion undo";
+                wait_for_replicas(world, &name, &newest.name, next)?;
+            }
+        }
         Ok(StepCheck::Ready)
     }
 
@@ -88,25 +131,12 @@ impl StepKind for BinaryLogs {
             return Ok(());
         }
         world.node(&name)?.begin_binary_log().map_err(fail)?;
-        if !wish.purges {
+        if !wish.purges(direction) {
             return Ok(());
         }
         let Some(newest) = logs(world, &name)?.pop() else { return Ok(()) };
-        let began = world.node(&name)?.now_ms();
-        loop {
-            let behind = behind(world, &name, &newest.name)?;
-            if behind.is_empty() {
-                break;
-            }
-            if world.node(&name)?.now_ms() - began > BEHIND_MS_MAX {
-                return Err(fail(format!(
-                    "{name}: binary logs are not removed\n  why:  {}, and the newest one is {}\n  next: see why they lag, or add them to the inventory, then sealion resume; or take it back: sealion undo",
-                    behind.join(", "),
-                    newest.name
-                )));
-            }
-            world.node(&name)?.wait(Duration::from_millis(POLL_MS));
-        }
+        let next = "find out why they lag, or add them to the inventory, then sealion resume";
+        wait_for_replicas(world, &name, &newest.name, next)?;
         for _ in 0..TRIES_MAX {
             world.node(&name)?.purge_binary_logs(&newest.name).map_err(fail)?;
             if logs(world, &name)?.first().is_none_or(|first| first.name == newest.name) {
@@ -126,16 +156,16 @@ impl StepKind for BinaryLogs {
         let logs = logs(world, &name)?;
         let Some((newest, before)) = logs.split_last() else { return Ok("it writes no binary log".into()) };
         let kept = counted(before.len(), "binary log", "binary logs");
-        if wish.purges && !before.is_empty() {
+        if wish.purges(direction) && !before.is_empty() {
             return Err(fail(format!(
-                "{name}: {kept} of before are still there\n  why:  a replica reads them (SHOW PROCESSLIST: Binlog Dump)\n  next: sealion \
+                "{name}: {kept} from before this step are still there\n  why:  a replica reads them (SHOW PROCESSLIST: Binlog Dump)\n  next: sealion \
                  resume removes them when it is done"
             )));
         }
         Ok(match before.first() {
             None => format!("{} is the only one", newest.name),
             Some(first) => format!(
-                "{} is new; {kept} of before, from {} on, stay as they are until they expire, or are purged",
+                "{} is new; {kept} from before it, from {} on, stay as they are until they expire, or are purged",
                 newest.name, first.name
             ),
         })
