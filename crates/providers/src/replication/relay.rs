@@ -290,10 +290,10 @@ mod tests {
 
     #[test]
     fn relay_logs_are_thrown_away_by_what_the_manuals_say() {
+        use ThreadState::{Running, Stopped};
         let channel =
             |by_gtid, applier| Channel { by_gtid, applier, ..followers::tests::channel("10.0.0.1", None) };
         let (mariadb, mysql) = ("10.11.19-MariaDB", "9.7.4");
-        use ThreadState::{Running, Stopped};
         for (version, recovery, by_gtid, applier, change, restart) in [
             (mariadb, "OFF", false, Running, true, false),
             (mariadb, "OFF", true, Running, true, true),
