@@ -1,8 +1,8 @@
 //! The plan that mends what an audit found, and its published shape.
 
-use model::{Clock, SystemClock, Verdict};
+use model::{Clock, Finding, SystemClock, Verdict};
 use report::shape::{FIX_PLAN_SCHEMA_ID, FindingRow, FixPlanReport, FixStepRow, MendedRow};
-use rules::fix::{FixPlan, FixServer, FixStep};
+use rules::fix::{FixPlan, FixServer, FixStep, Topology};
 
 use crate::Audit;
 
@@ -17,7 +17,8 @@ pub fn fix_plan(audit: &Audit) -> FixPlan {
             is_mariadb: row.flavour.as_ref().map(|flavour| *flavour == server::Flavour::MariaDb.to_string()),
         })
         .collect();
-    rules::fix::plan(&audit.findings, &servers)
+    let names: Vec<&str> = servers.iter().map(|one| one.name.as_str()).collect();
+    rules::fix::plan(&audit.findings, &servers, &Topology::of(&audit.seen, &names))
 }
 
 pub fn fix_report(audit: &Audit, plan: &FixPlan) -> FixPlanReport {
@@ -32,8 +33,11 @@ pub fn fix_report(audit: &Audit, plan: &FixPlan) -> FixPlanReport {
         by_hand: plan
             .by_hand
             .iter()
-            .filter_map(|place| audit.findings.get(*place))
-            .map(|one| FindingRow::new(one, &audit.seen, &[]))
+            .filter_map(|place| {
+                let finding = audit.findings.get(*place)?;
+                let remedy = plan.remedy(*place, finding);
+                Some(FindingRow::new(&Finding { remedy, ..finding.clone() }, &audit.seen, &[]))
+            })
             .collect(),
         unknown: u64::try_from(unknown).unwrap_or(u64::MAX),
     }

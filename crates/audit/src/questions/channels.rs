@@ -20,7 +20,12 @@ const NOTED: &[&Fact] = &[
     &facts::cluster::CHANNEL_CA,
     &facts::cluster::CHANNEL_ASKS_KEY,
     &facts::cluster::REPORT_PASSWORD,
+    &facts::cluster::SERVER_IDENTITY,
+    &facts::cluster::PASSES_ON_CHANGES,
+    &facts::cluster::CHANNEL_SOURCE,
+    &facts::cluster::CHANNEL_FILTERS,
 ];
+const OF_SOURCE: &[&Fact] = &[&facts::cluster::CHANNEL_SOURCE, &facts::cluster::CHANNEL_FILTERS];
 /// MariaDB has no password plugin that hands out a key.
 const FACTS_OF_MARIADB: &[&Fact] =
     &[&facts::cluster::CHANNEL_TLS, &facts::cluster::CHANNEL_VERIFIES, &facts::cluster::CHANNEL_CA];
@@ -31,7 +36,10 @@ fn grants(capabilities: &Capabilities) -> Vec<Grant> {
     if capabilities.flavour == Flavour::MariaDb {
         vec![Grant::Global("SLAVE MONITOR")]
     } else {
-        vec![Grant::select("performance_schema.replication_connection_configuration")]
+        vec![
+            Grant::select("performance_schema.replication_connection_configuration"),
+            Grant::Global("REPLICATION CLIENT"),
+        ]
     }
 }
 
@@ -42,6 +50,8 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     );
     asking.note(&facts::cluster::REPORT_PASSWORD, reported, "SHOW GLOBAL VARIABLES LIKE 'report_password'");
     let is_mariadb = asking.capabilities.flavour == Flavour::MariaDb;
+    note_identity(asking, is_mariadb);
+    note_sources(asking, is_mariadb)?;
     // The password stands in neither.
     let sql = if is_mariadb {
         "SHOW ALL SLAVES STATUS"
@@ -51,7 +61,11 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     };
     // Source: MariaDB manual, Zero-Configuration TLS, from 11.4 on.
     let by_password = is_mariadb && asking.capabilities.version >= (11, 4, 0);
-    let grants = grants(asking.capabilities);
+    let grants = if is_mariadb {
+        vec![Grant::Global("SLAVE MONITOR")]
+    } else {
+        vec![Grant::select("performance_schema.replication_connection_configuration")]
+    };
     let noted = if is_mariadb { FACTS_OF_MARIADB } else { FACTS };
     let server = asking.subject();
     let rows = match asking.rows_with(&grants, sql)? {
@@ -124,6 +138,100 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     if !any {
         for fact in noted {
             asking.note_of(&format!("{server} replication"), fact, Value::Absent, sql);
+        }
+    }
+    Ok(())
+}
+
+/// How the servers that replicate from it name it.
+fn note_identity(asking: &mut Asking<'_>, is_mariadb: bool) {
+    let name = if is_mariadb { "server_id" } else { "server_uuid" };
+    let identity = match (asking.view.variable("port"), asking.view.variable(name)) {
+        (Some(port), Some(id)) => Value::Text(identity(port, id)),
+        _ => Value::Unknown(format!("the server does not say its port and {name}")),
+    };
+    let how = format!("SHOW GLOBAL VARIABLES LIKE 'port'; SHOW GLOBAL VARIABLES LIKE '{name}'");
+    asking.note(&facts::cluster::SERVER_IDENTITY, identity, &how);
+    let name = if asking.view.variable("log_slave_updates").is_some() {
+        "log_slave_updates"
+    } else {
+        "log_replica_updates"
+    };
+    let passes_on = super::settings::is_on(asking, name);
+    asking.note(&facts::cluster::PASSES_ON_CHANGES, passes_on, &super::settings::variable_says(name));
+}
+
+fn identity(port: &str, id: &str) -> String {
+    format!("port {port}, id {id}")
+}
+
+/// Options by which a replica leaves out what its source wrote.
+const FILTERS: &[&str] = &[
+    "Replicate_Do_DB",
+    "Replicate_Ignore_DB",
+    "Replicate_Do_Table",
+    "Replicate_Ignore_Table",
+    "Replicate_Wild_Do_Table",
+    "Replicate_Wild_Ignore_Table",
+    "Replicate_Ignore_Server_Ids",
+    "Replicate_Do_Domain_Ids",
+    "Replicate_Ignore_Domain_Ids",
+];
+
+/// From which servers it replicates, and what it leaves out.
+fn note_sources(asking: &mut Asking<'_>, is_mariadb: bool) -> Result<(), Refusal> {
+    let (sql, grant) = if is_mariadb {
+        ("SHOW ALL SLAVES STATUS", "SLAVE MONITOR")
+    } else {
+        ("SHOW REPLICA STATUS", "REPLICATION CLIENT")
+    };
+    let server = asking.subject();
+    let none = format!("{server} replication");
+    let rows = match asking.rows_with(&[Grant::Global(grant)], sql)? {
+        Ok(rows) => rows,
+        Err(why) => {
+            asking.unknown(&none, OF_SOURCE, &why, sql);
+            return Ok(());
+        }
+    };
+    let [running, file, received] = if is_mariadb {
+        ["Slave_IO_Running", "Master_Log_File", "Gtid_IO_Pos"]
+    } else {
+        ["Replica_IO_Running", "Source_Log_File", "Retrieved_Gtid_Set"]
+    };
+    let [name, host, port, id] = if is_mariadb {
+        ["Connection_name", "Master_Host", "Master_Port", "Master_Server_Id"]
+    } else {
+        ["Channel_Name", "Source_Host", "Source_Port", "Source_UUID"]
+    };
+    let mut any = false;
+    for row in rows.iter() {
+        let text = |column: &str| row.text(column).unwrap_or_default();
+        if text(host).is_empty() {
+            continue;
+        }
+        any = true;
+        let subject = format!("{server} channel '{}' from {}", text(name), text(host));
+        let is_idle = text(running) == "No" && text(file).is_empty() && text(received).is_empty();
+        let source = match text(id) {
+            _ if is_idle => Value::Absent,
+            // MariaDB forgets it when it ends.
+            id if id.is_empty() || id == "0" => {
+                Value::Unknown("the channel has not been connected since the server started".into())
+            }
+            id => Value::Text(identity(&text(port), &id)),
+        };
+        let filters = FILTERS.iter().filter_map(|filter| {
+            let value = text(filter);
+            (!value.is_empty()).then(|| format!("{filter}={value}"))
+        });
+        let filters = super::rest::some(filters);
+        asking.note_of(&subject, &facts::cluster::CHANNEL_SOURCE, source, sql);
+        asking.note_of(&subject, &facts::cluster::CHANNEL_FILTERS, filters, sql);
+    }
+    if !any {
+        for fact in OF_SOURCE {
+            asking.note_of(&none, fact, Value::Absent, sql);
         }
     }
     Ok(())

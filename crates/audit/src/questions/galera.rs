@@ -14,6 +14,7 @@ pub const QUESTION: Question = Question {
     name: "Galera",
     facts: &[
         &facts::cluster::CLUSTER_SIZE,
+        &facts::cluster::GALERA_CLUSTER,
         &facts::cluster::GALERA_EFFECTIVE,
         &facts::cluster::GALERA_PUBLIC_ADDRESS,
         &facts::cluster::GALERA_DEFAULT_NAME,
@@ -39,6 +40,11 @@ fn note(asking: &mut Asking<'_>) {
     let size =
         view.number("wsrep_cluster_size").map_or_else(|| not_told("wsrep_cluster_size"), Value::Number);
     asking.note(&facts::cluster::CLUSTER_SIZE, of_node(size), "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'");
+    let cluster = view
+        .status("wsrep_cluster_state_uuid")
+        .map_or_else(|| not_told("wsrep_cluster_state_uuid"), |id| Value::Text(id.to_owned()));
+    let how = "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_state_uuid'";
+    asking.note(&facts::cluster::GALERA_CLUSTER, of_node(cluster), how);
     let state = if view.variable("wsrep_provider_options").is_none_or(str::is_empty) {
         not_told("wsrep_provider_options")
     } else {

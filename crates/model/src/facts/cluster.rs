@@ -11,6 +11,16 @@ facts! {
     GALERA_FILE_DIFFERS = "galera.file_differs", Found, [Status => Galera, Audit => Galera];
     /// Whether the option files of a node make its state transfers use TLS.
     SST_CONFIGURED = "sst.configured", YesNo, [Status => Galera, Audit => Galera];
+    /// The cluster of a Galera node, by its state UUID; absent outside of Galera.
+    GALERA_CLUSTER = "galera.cluster", Found, [Audit => Galera];
+    /// By what replicas know the server: its port and its `server_uuid`, of MariaDB its `server_id`.
+    SERVER_IDENTITY = "replication.identity", Found, [Audit => All];
+    /// Whether the server writes to its binary log what it applies as a replica.
+    PASSES_ON_CHANGES = "replication.passes_on", YesNo, [Audit => All];
+    /// Port and identity of a channel's source; absent where there is no channel, or it has never received anything and is stopped.
+    CHANNEL_SOURCE = "channel.source", Found, [Audit => All];
+    /// Filters by which a channel's replica leaves out changes.
+    CHANNEL_FILTERS = "channel.filters", Found, [Audit => All];
     /// Whether a channel of replication uses TLS; absent where there is no channel.
     CHANNEL_TLS = "channel.tls", YesNo, [Audit => All];
     /// Whether a channel verifies its source's certificate and name; absent where it uses no TLS.
@@ -21,6 +31,8 @@ facts! {
     CHANNEL_ASKS_KEY = "channel.asks_key", YesNo, [Audit => MySql];
     /// Whether a password for state transfers is stored in the server's settings.
     SST_PASSWORD = "sst.password", YesNo, [Audit => Galera];
+    /// Whether the server is set to be a member of a group; absent where the plugin is not loaded.
+    GROUP_NAMED = "group.named", YesNo, [Audit => MySql];
     /// Whether members of Group Replication use TLS between each other; absent where the plugin is not loaded.
     GROUP_TLS = "group.tls", YesNo, [Audit => MySql];
     /// Whether they verify each other's certificate; absent where they use no TLS.

@@ -2,13 +2,16 @@
 //! waits until nobody is left whom it would refuse. Findings in, steps out; nothing is done here.
 
 mod table;
+mod topology;
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::account::account_of;
 use model::{Finding, Verdict};
 
 pub use table::FIXES;
+pub use topology::{Topology, Writer};
 
 /// When a step is done. The order is the argument: each stage rests on those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +24,8 @@ pub enum Stage {
     Channels,
     /// No open session, and no login with a right password, depends on them.
     Settings,
+    /// Plugins that accounts need, on every server that applies the change: a replica without one stops.
+    Plugins,
     Accounts,
     ReplicationAccounts,
     /// A new name of an account: what is said of the old one comes before.
@@ -41,6 +46,7 @@ impl Stage {
             Self::OfferTls => "offer-tls",
             Self::Channels => "channels",
             Self::Settings => "settings",
+            Self::Plugins => "plugins",
             Self::Accounts => "accounts",
             Self::ReplicationAccounts => "replication-accounts",
             Self::Hosts => "hosts",
@@ -56,6 +62,7 @@ impl Stage {
             Self::OfferTls => "TLS is offered",
             Self::Channels => "nodes and replicas use TLS",
             Self::Settings => "settings that refuse nobody",
+            Self::Plugins => "plugins that accounts need, on replicas first",
             Self::Accounts => "accounts",
             Self::ReplicationAccounts => "accounts of replicas",
             Self::Hosts => "from where accounts log in",
@@ -70,6 +77,8 @@ impl Stage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
     stage: Stage,
+    /// What the accounts in `sql` need on every server that applies it.
+    plugins: Vec<&'static str>,
     sql: Vec<String>,
     /// Lines of the `[mysqld]` group: what keeps it after a restart.
     option_lines: Vec<String>,
@@ -86,6 +95,7 @@ impl Fix {
     fn empty(stage: Stage) -> Self {
         Self {
             stage,
+            plugins: vec![],
             sql: vec![],
             option_lines: vec![],
             needs_restart: false,
@@ -192,6 +202,8 @@ pub struct FixPlan {
     pub steps: Vec<FixStep>,
     /// Places in the findings: what no step mends.
     pub by_hand: Vec<usize>,
+    /// Of some of them, why.
+    why_by_hand: BTreeMap<usize, String>,
 }
 
 /// A server whose findings are mended; of which flavour is `None` where it did not answer.
@@ -203,35 +215,92 @@ pub struct FixServer {
 /// Sessions without TLS, of whatever kind.
 const SESSIONS_IN_CLEAR: [&str; 3] = ["SL2101", "SL2107", "SL2109"];
 const SESSIONS_OF: &str = " sessions of ";
+/// Certificate files with which the server does not come back.
+const UNUSABLE_FILES: &str = "SL2025";
 /// Whoever drops an account mends whatever is said of it.
 const DROPS: &str = "SL2205";
 
 /// The steps that mend what failed, in the order in which they are to be done.
-pub fn plan(findings: &[Finding], servers: &[FixServer]) -> FixPlan {
+pub fn plan(findings: &[Finding], servers: &[FixServer], topology: &Topology) -> FixPlan {
     let mut plan = FixPlan::default();
     for (place, finding) in findings.iter().enumerate() {
-        let Verdict::Fail(why) = &finding.verdict else { continue };
+        if !matches!(finding.verdict, Verdict::Fail(_)) {
+            continue;
+        }
         let server = server_of(&finding.subject, servers);
-        let fails: BTreeSet<&str> = findings
-            .iter()
-            .filter(|one| one.subject == finding.subject && matches!(one.verdict, Verdict::Fail(_)))
-            .map(|one| one.rule.as_str())
-            .collect();
-        let rule = if fails.contains(DROPS) { DROPS } else { &finding.rule };
-        let fix = server.and_then(|server| server.is_mariadb).and_then(|is_mariadb| {
-            let at = At { is_mariadb, account: account_of(&finding.subject), why, fails };
-            FIXES.iter().find(|(id, _)| *id == rule).and_then(|(_, fix)| fix(&at))
-        });
-        let (Some(fix), Some(server)) = (fix, server) else {
+        let (Some(server), Some(fix)) = (server, server.and_then(|server| fix_of(finding, server, findings)))
+        else {
             plan.by_hand.push(place);
             continue;
         };
-        let mends = Mended { rule: finding.rule.clone(), subject: finding.subject.clone() };
-        plan.add(&fix, server, mends, findings);
+        let written = match account_of(&finding.subject).filter(|_| fix.command.is_none()) {
+            None => Ok((fix, server)),
+            Some(account) => at_writer(&fix, finding, account, server, findings, servers, topology),
+        };
+        match written {
+            Ok((fix, server)) => {
+                let mends = Mended { rule: finding.rule.clone(), subject: finding.subject.clone() };
+                plan.add(&fix, server, mends, findings, topology);
+            }
+            Err(why) => {
+                plan.by_hand.push(place);
+                plan.why_by_hand.insert(place, why);
+            }
+        }
     }
+    plan.keep_from_restarts(findings);
     let place_of = |step: &FixStep| servers.iter().position(|one| Some(&one.name) == step.server.as_ref());
-    plan.steps.sort_by_key(|step| (step.stage, place_of(step)));
+    let depth = |step: &FixStep| match &step.server {
+        Some(server) if step.stage == Stage::Plugins => topology.depth(server),
+        _ => 0,
+    };
+    plan.steps.sort_by_key(|step| (step.stage, Reverse(depth(step)), place_of(step)));
     plan
+}
+
+/// What mends one finding on its own server.
+fn fix_of(finding: &Finding, server: &FixServer, findings: &[Finding]) -> Option<Fix> {
+    let Verdict::Fail(why) = &finding.verdict else { return None };
+    let fails: BTreeSet<&str> = findings
+        .iter()
+        .filter(|one| one.subject == finding.subject && matches!(one.verdict, Verdict::Fail(_)))
+        .map(|one| one.rule.as_str())
+        .collect();
+    let rule = if fails.contains(DROPS) { DROPS } else { &finding.rule };
+    let at = At { is_mariadb: server.is_mariadb?, account: account_of(&finding.subject), why, fails };
+    FIXES.iter().find(|(id, _)| *id == rule).and_then(|(_, fix)| fix(&at))
+}
+
+/// The fix of an account where it is written: a statement on a replica would be one that its source does not have, and the source's own would stop
+/// the replica then. The error says why it is done by hand.
+fn at_writer<'s>(
+    fix: &Fix,
+    finding: &Finding,
+    account: &str,
+    server: &'s FixServer,
+    findings: &[Finding],
+    servers: &'s [FixServer],
+    topology: &Topology,
+) -> Result<(Fix, &'s FixServer), String> {
+    let writer = match topology.writer(&server.name) {
+        Writer::Itself => return Ok((fix.clone(), server)),
+        Writer::ByHand(why) => return Err(why),
+        Writer::Server(writer) => writer,
+    };
+    let subject = format!("{writer} account {account}");
+    let of_writer: Vec<&Finding> = findings.iter().filter(|one| one.subject == subject).collect();
+    if of_writer.is_empty() {
+        return Err(format!(
+            "{writer}, from which its changes come, has no such account: change it here in a session with SET SESSION sql_log_bin = 0"
+        ));
+    }
+    let there =
+        of_writer.iter().find(|one| one.rule == finding.rule && matches!(one.verdict, Verdict::Fail(_)));
+    let of = servers.iter().find(|one| one.name == writer);
+    let fix = there.zip(of).and_then(|(one, of)| Some((fix_of(one, of, findings)?, of)));
+    fix.ok_or_else(|| {
+        format!("the account is another one on {writer}, from which its changes come: find out why they differ first")
+    })
 }
 
 fn server_of<'s>(subject: &str, servers: &'s [FixServer]) -> Option<&'s FixServer> {
@@ -243,7 +312,29 @@ fn server_of<'s>(subject: &str, servers: &'s [FixServer]) -> Option<&'s FixServe
 }
 
 impl FixPlan {
-    fn add(&mut self, fix: &Fix, server: &FixServer, mends: Mended, findings: &[Finding]) {
+    /// What a person does about a finding that no step mends.
+    pub fn remedy(&self, place: usize, finding: &Finding) -> String {
+        match self.why_by_hand.get(&place) {
+            Some(why) => format!("{why}; {}", finding.remedy),
+            None => finding.remedy.clone(),
+        }
+    }
+
+    fn add(
+        &mut self,
+        fix: &Fix,
+        server: &FixServer,
+        mends: Mended,
+        findings: &[Finding],
+        topology: &Topology,
+    ) {
+        let appliers =
+            if account_of(&mends.subject).is_some() { topology.appliers(&server.name) } else { vec![] };
+        for plugin in &fix.plugins {
+            for name in appliers.iter().copied().chain([server.name.as_str()]) {
+                self.add_plugin(plugin, name, &mends);
+            }
+        }
         if fix.command.is_some() || !fix.sql.is_empty() {
             // A command is for all servers, and once is enough.
             let of = if fix.command.is_some() { None } else { Some(server.name.clone()) };
@@ -253,16 +344,19 @@ impl FixPlan {
                     && step.sql == fix.sql
                     && step.stage != Stage::OptionFile
             };
-            match self.steps.iter_mut().find(is_same) {
-                Some(step) => {
-                    // Of an account that is both the later one.
-                    step.stage = step.stage.max(fix.stage);
-                    step.mend(mends.clone());
-                }
-                None => self.steps.push(FixStep {
-                    waits_for: waits_for(fix, server, account_of(&mends.subject), findings),
-                    ..FixStep::of(fix, of, mends.clone())
-                }),
+            if let Some(step) = self.steps.iter_mut().find(is_same) {
+                // Of an account that is both the later one.
+                step.stage = step.stage.max(fix.stage);
+                step.mend(mends.clone());
+            } else {
+                // It reaches whoever uses the account on a replica, too.
+                let names = std::iter::once(server.name.as_str()).chain(appliers);
+                let mut waits: Vec<String> = names
+                    .flat_map(|name| waits_for(fix, name, account_of(&mends.subject), findings))
+                    .collect();
+                waits.sort();
+                waits.dedup();
+                self.steps.push(FixStep { waits_for: waits, ..FixStep::of(fix, of, mends.clone()) });
             }
         }
         if fix.option_lines.is_empty() {
@@ -285,6 +379,34 @@ impl FixPlan {
         if fix.needs_restart {
             step.decide.extend(fix.decide);
         }
+    }
+
+    /// A server that cannot use its certificate files is not restarted.
+    fn keep_from_restarts(&mut self, findings: &[Finding]) {
+        for step in self.steps.iter_mut().filter(|step| step.needs_restart) {
+            let of =
+                |one: &&Finding| Some(&one.subject) == step.server.as_ref() && one.rule == UNUSABLE_FILES;
+            match findings.iter().find(of).map(|one| &one.verdict) {
+                Some(Verdict::Fail(why)) => step.waits_for.push(format!("{UNUSABLE_FILES}: {why}")),
+                Some(Verdict::Unknown(_)) => {
+                    step.decide.push("its certificate files were not judged: an audit on its machine says whether it can restart with them");
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_plugin(&mut self, install: &str, server: &str, mends: &Mended) {
+        let is_same = |step: &&mut FixStep| {
+            step.stage == Stage::Plugins && step.server.as_deref() == Some(server) && step.sql == [install]
+        };
+        if let Some(step) = self.steps.iter_mut().find(is_same) {
+            step.mend(mends.clone());
+            return;
+        }
+        let fix = Fix::sql(Stage::Plugins, [install.to_owned()])
+            .decide("every replica of it must have the plugin first, also one that this audit did not reach");
+        self.steps.push(FixStep::of(&fix, Some(server.to_owned()), mends.clone()));
     }
 }
 
@@ -321,7 +443,7 @@ fn to_fill(text: &str) -> Option<String> {
 }
 
 /// Whom a step would refuse.
-fn waits_for(fix: &Fix, server: &FixServer, account: Option<&str>, findings: &[Finding]) -> Vec<String> {
+fn waits_for(fix: &Fix, server: &str, account: Option<&str>, findings: &[Finding]) -> Vec<String> {
     let requires = match (fix.stage, account) {
         (Stage::Require, _) => None,
         (Stage::Accounts | Stage::ReplicationAccounts, Some(account))
@@ -331,18 +453,18 @@ fn waits_for(fix: &Fix, server: &FixServer, account: Option<&str>, findings: &[F
         }
         _ => return vec![],
     };
-    let no_tls = findings.iter().filter(|one| {
-        one.rule == "SL2001" && one.subject == server.name && !matches!(one.verdict, Verdict::Pass)
-    });
+    let no_tls = findings
+        .iter()
+        .filter(|one| one.rule == "SL2001" && one.subject == server && !matches!(one.verdict, Verdict::Pass));
     let mut out: Vec<String> = no_tls
         .map(|one| match &one.verdict {
-            Verdict::Fail(_) => "the server offers no TLS yet".to_owned(),
-            _ => "whether the server offers TLS is not known".to_owned(),
+            Verdict::Fail(_) => format!("{server} offers no TLS yet"),
+            _ => format!("whether {server} offers TLS is not known"),
         })
         .collect();
     let sessions = findings.iter().filter(|one| {
         SESSIONS_IN_CLEAR.contains(&one.rule.as_str())
-            && one.subject.strip_prefix(&server.name).is_some_and(|rest| rest.starts_with(" sessions"))
+            && one.subject.strip_prefix(server).is_some_and(|rest| rest.starts_with(" sessions"))
     });
     for one in sessions {
         // Sessions are listed under the name that a client gave; the anonymous account takes any.
@@ -393,6 +515,10 @@ mod tests {
         ["db", "db2"].map(|name| FixServer { name: name.into(), is_mariadb: Some(is_mariadb) })
     }
 
+    fn planned(findings: &[Finding], servers: &[FixServer]) -> FixPlan {
+        plan(findings, servers, &Topology::alone(servers.iter().map(|one| one.name.as_str())))
+    }
+
     #[test]
     fn each_row_is_of_a_rule_and_once() {
         let ids: Vec<&str> = FIXES.iter().map(|(id, _)| *id).collect();
@@ -417,7 +543,7 @@ mod tests {
             fail("SL3012", "db2 channel '' from db"),
             fail("SL4201", "db"),
         ];
-        let plan = plan(&findings, &servers(true));
+        let plan = planned(&findings, &servers(true));
         assert_eq!(plan.by_hand, Vec::<usize>::new());
         let said: Vec<String> =
             plan.steps.iter().map(|step| format!("{:?}", (step.stage, &step.sql, step.command))).collect();
@@ -451,7 +577,7 @@ mod tests {
             fail("SL2101", "db sessions of 'web'@'10.0.0.1'"),
             finding("SL2101", "db2 sessions", Verdict::Unknown("performance_schema is OFF".into())),
         ];
-        let plan = plan(&findings, &servers(false));
+        let plan = planned(&findings, &servers(false));
         assert_eq!(plan.by_hand, [4], "a client is changed where it is");
         let of = |sql: &str, server: &str| {
             let is_it = |one: &&FixStep| one.sql == [sql] && one.server.as_deref() == Some(server);
@@ -475,7 +601,7 @@ mod tests {
             fail("SL2205", "db account ''@'localhost'"),
             fail("SL4201", "other"),
         ];
-        let plan = plan(&findings, &servers(true));
+        let plan = planned(&findings, &servers(true));
         assert_eq!(plan.by_hand, [2]);
         assert_eq!(plan.steps.len(), 1);
         assert_eq!(plan.steps[0].sql, ["DROP USER ''@'localhost'"]);
@@ -486,7 +612,7 @@ mod tests {
     fn an_account_gets_one_new_password_and_a_new_host_behind_it() {
         let subject = "db account `o'b``r`@'%'";
         let findings = [fail("SL2204", subject), fail("SL2206", subject), fail("SL2207", subject)];
-        let plan = plan(&findings, &servers(true));
+        let plan = planned(&findings, &servers(true));
         let statements: Vec<&str> = plan.steps.iter().flat_map(|one| &one.sql).map(String::as_str).collect();
         assert_eq!(
             statements,
@@ -496,5 +622,73 @@ mod tests {
                 "RENAME USER `o'b``r`@'%' TO `o'b``r`@'<CLIENT_NETWORK>'",
             ]
         );
+    }
+
+    #[test]
+    fn a_server_with_unusable_certificate_files_is_not_restarted() {
+        let of = |verdict: Verdict| {
+            let findings = [fail("SL2017", "db"), fail("SL2017", "db2"), finding("SL2025", "db", verdict)];
+            let plan = planned(&findings, &servers(true));
+            plan.steps.iter().map(|step| (step.waits_for.len(), step.decide.len())).collect::<Vec<_>>()
+        };
+        assert_eq!(of(Verdict::Fail("no clientAuth".into())), [(1, 0), (0, 0)]);
+        assert_eq!(of(Verdict::Unknown("not read".into())), [(0, 1), (0, 0)]);
+        assert_eq!(of(Verdict::Pass), [(0, 0), (0, 0)]);
+    }
+
+    #[test]
+    fn accounts_of_a_replica_are_changed_on_its_source_behind_the_plugins() {
+        use model::facts::cluster;
+        use model::{Observations, Source, Value};
+        let mut seen = Observations::default();
+        let mut note = |subject: &str, fact: &model::Fact, value: Value| {
+            seen.note(subject, fact, value, Source::Sql, 0, "test");
+        };
+        note("db", &cluster::SERVER_IDENTITY, Value::Text("db".into()));
+        note("db replication", &cluster::CHANNEL_SOURCE, Value::Absent);
+        note("db2", &cluster::SERVER_IDENTITY, Value::Text("db2".into()));
+        note("db2 channel '' from db", &cluster::CHANNEL_SOURCE, Value::Text("db".into()));
+        note("db2 channel '' from db", &cluster::CHANNEL_FILTERS, Value::Absent);
+        let topology = Topology::of(&seen, &["db", "db2"]);
+        let findings = [
+            fail("SL2207", "db account 'web'@'%'"),
+            fail("SL2206", "db account 'web'@'%'"),
+            fail("SL2207", "db2 account 'web'@'%'"),
+            fail("SL2206", "db2 account 'web'@'%'"),
+            fail("SL2201", "db account 'app'@'%'"),
+            fail("SL2201", "db2 account 'app'@'%'"),
+            fail("SL2101", "db2 sessions of 'app'@'10.0.0.1'"),
+            fail("SL2207", "db2 account 'own'@'%'"),
+            finding("SL2207", "db account 'app'@'%'", Verdict::Pass),
+            fail("SL2207", "db2 account 'app'@'%'"),
+            fail("SL4201", "db2"),
+        ];
+        let plan = plan(&findings, &servers(true), &topology);
+        let said: Vec<(&str, &str)> = plan
+            .steps
+            .iter()
+            .filter(|step| !step.sql.is_empty())
+            .map(|step| (step.server.as_deref().unwrap_or_default(), step.sql[0].as_str()))
+            .collect();
+        let install = "INSTALL PLUGIN IF NOT EXISTS ed25519 SONAME 'auth_ed25519'";
+        assert_eq!(
+            said,
+            [
+                ("db2", "SET GLOBAL general_log = OFF"),
+                ("db2", install),
+                ("db", install),
+                ("db", "ALTER USER 'web'@'%' IDENTIFIED VIA ed25519 USING PASSWORD(<NEW_PASSWORD>)"),
+                ("db", "ALTER USER 'app'@'%' REQUIRE SSL"),
+                ("db", "RENAME USER 'web'@'%' TO 'web'@'<CLIENT_NETWORK>'"),
+            ]
+        );
+        assert_eq!(plan.steps[3].mends.len(), 2, "one statement mends both");
+        assert_eq!(plan.steps[4].waits_for, ["db2 sessions of 'app'@'10.0.0.1' use no TLS"]);
+        assert_eq!(plan.by_hand, [6, 7, 9]);
+        assert!(plan.remedy(7, &findings[7]).contains("sql_log_bin"), "an account of the replica alone");
+        assert!(plan.remedy(9, &findings[9]).contains("differ"), "another one there");
+        let unknown = super::plan(&findings, &servers(true), &Topology::default());
+        let is_of_account = |step: &FixStep| step.mends.iter().any(|one| one.subject.contains(" account "));
+        assert!(!unknown.steps.iter().any(is_of_account), "nothing is known of replication");
     }
 }

@@ -206,8 +206,11 @@ pub const FIXES: &[(&str, FixOf)] = &[
         Some(Fix {
             sql: [
                 "SET GLOBAL log_output = 'FILE'",
+                // Each server has logs of its own: on a replica its source does not know of it.
+                "SET SESSION sql_log_bin = 0",
                 "TRUNCATE TABLE mysql.general_log",
                 "TRUNCATE TABLE mysql.slow_log",
+                "SET SESSION sql_log_bin = 1",
             ]
             .map(str::to_owned)
             .to_vec(),
@@ -270,10 +273,9 @@ fn new_password(at: &At<'_>) -> Option<Fix> {
     let account = at.account?;
     let is_weak = ["SL2207", "SL2208", "SL2209"].iter().any(|rule| at.fails.contains(rule));
     let statements = match (at.is_mariadb, is_weak) {
-        (true, true) => vec![
-            "INSTALL PLUGIN IF NOT EXISTS ed25519 SONAME 'auth_ed25519'".to_owned(),
-            format!("ALTER USER {account} IDENTIFIED VIA ed25519 USING PASSWORD(<NEW_PASSWORD>)"),
-        ],
+        (true, true) => {
+            vec![format!("ALTER USER {account} IDENTIFIED VIA ed25519 USING PASSWORD(<NEW_PASSWORD>)")]
+        }
         (false, true) => {
             vec![format!("ALTER USER {account} IDENTIFIED WITH caching_sha2_password BY <NEW_PASSWORD>")]
         }
@@ -281,15 +283,19 @@ fn new_password(at: &At<'_>) -> Option<Fix> {
     };
     let why = match (at.is_mariadb, is_weak) {
         (true, true) => {
-            "its clients must get the new password, and must know the plugin; the binary log keeps the password as it is sent: where one is written, \
-             give the hash (IDENTIFIED VIA ed25519 USING 'HASH')"
+            "its clients must get the new password, and must know the plugin; the binary log keeps the password as it is sent, and a replica that \
+             cannot apply the statement writes it to its error log: where there is either, give the hash (IDENTIFIED VIA ed25519 USING 'HASH')"
         }
         (true, false) => {
-            "its clients must get the new password; the binary log keeps it as it is sent: where one is written, give the hash (IDENTIFIED BY PASSWORD \
-             'HASH')"
+            "its clients must get the new password; the binary log keeps it as it is sent, and a replica that cannot apply the statement writes it to \
+             its error log: where there is either, give the hash (IDENTIFIED BY PASSWORD 'HASH')"
         }
         (false, true) => "its clients must get the new password, and must know the plugin",
         (false, false) => "its clients must get the new password",
     };
-    Some(Fix::sql(Stage::Accounts, statements).decide(why))
+    let plugins = match (at.is_mariadb, is_weak) {
+        (true, true) => vec!["INSTALL PLUGIN IF NOT EXISTS ed25519 SONAME 'auth_ed25519'"],
+        _ => vec![],
+    };
+    Some(Fix { plugins, ..Fix::sql(Stage::Accounts, statements).decide(why) })
 }

@@ -343,7 +343,28 @@ fn each_rule_about_galera_fails_and_passes() {
     let seen = audit_all(&lab);
     is_as_kept("sealed-galera", &seen);
     seen.passes(GALERA_FAILS.iter().map(|(id, _)| *id).chain(["SL1125"]));
+    accounts_of_a_cluster_are_changed_once(&lab);
     unusable_renewal_is_never_to_be_loaded(&lab);
+}
+
+/// Each member applies what one of them writes, and needs the plugin before.
+fn accounts_of_a_cluster_are_changed_once(lab: &RealLab) {
+    let plan = lab.run(&["--format", "json", "audit", "--fix-plan"]).exits(0).json();
+    let servers_of = |start: &str| -> Vec<String> {
+        let steps = plan["steps"].as_array().unwrap().iter();
+        let has_it =
+            |step: &&serde_json::Value| step["sql"][0].as_str().is_some_and(|sql| sql.starts_with(start));
+        steps.filter(has_it).map(|step| step["server"].as_str().unwrap().to_owned()).collect()
+    };
+    for start in ["ALTER USER", "RENAME USER", "DROP USER"] {
+        let servers = servers_of(start);
+        assert!(servers.iter().all(|server| server == "n1"), "{start}: {servers:?}");
+    }
+    assert!(!servers_of("ALTER USER").is_empty());
+    let mut installed = servers_of("INSTALL PLUGIN IF NOT EXISTS ed25519");
+    assert_eq!(installed.pop().as_deref(), Some("n1"), "the others come first");
+    installed.sort();
+    assert_eq!(installed, ["n2", "n3"]);
 }
 
 /// A certificate of the lab's CA for the key that a node has, as its operator would renew it.

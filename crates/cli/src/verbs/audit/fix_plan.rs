@@ -35,8 +35,9 @@ fn rendered(audit: &Audit, plan: &FixPlan) -> String {
     if !plan.by_hand.is_empty() {
         out += "\nBy hand:\n";
     }
-    for finding in plan.by_hand.iter().filter_map(|place| audit.findings.get(*place)) {
-        let text = show::visible(&format!("{}: {}", finding.subject, finding.remedy));
+    let of = |place: &usize| audit.findings.get(*place).map(|finding| (*place, finding));
+    for (place, finding) in plan.by_hand.iter().filter_map(of) {
+        let text = show::visible(&format!("{}: {}", finding.subject, plan.remedy(place, finding)));
         out += &format!("{}\n", show::wrapped(&format!("  {}  ", finding.rule), &text));
     }
     out += "\nnext: sealion audit   when the steps are done\n";
