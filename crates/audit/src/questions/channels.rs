@@ -199,10 +199,17 @@ fn note_sources(asking: &mut Asking<'_>, is_mariadb: bool) -> Result<(), Refusal
     } else {
         ["Replica_IO_Running", "Source_Log_File", "Retrieved_Gtid_Set"]
     };
-    let [name, host, port, id] = if is_mariadb {
-        ["Connection_name", "Master_Host", "Master_Port", "Master_Server_Id"]
+    let [name, host, port, id, cert, key] = if is_mariadb {
+        [
+            "Connection_name",
+            "Master_Host",
+            "Master_Port",
+            "Master_Server_Id",
+            "Master_SSL_Cert",
+            "Master_SSL_Key",
+        ]
     } else {
-        ["Channel_Name", "Source_Host", "Source_Port", "Source_UUID"]
+        ["Channel_Name", "Source_Host", "Source_Port", "Source_UUID", "Source_SSL_Cert", "Source_SSL_Key"]
     };
     let mut any = false;
     for row in rows.iter() {
@@ -221,6 +228,7 @@ fn note_sources(asking: &mut Asking<'_>, is_mariadb: bool) -> Result<(), Refusal
             }
             id => Value::Text(identity(&text(port), &id)),
         };
+        asking.channel_files.push([cert, key].map(|column| text(column).into_owned().into()));
         let filters = FILTERS.iter().filter_map(|filter| {
             let value = text(filter);
             (!value.is_empty()).then(|| format!("{filter}={value}"))
