@@ -28,6 +28,8 @@ pub struct Asking<'a> {
     pub served: &'a Result<CertificateInfo, String>,
     /// The same as PEM, where it was seen.
     pub served_pem: Option<&'a str>,
+    /// Certificate and key of each channel of replication, as it was told.
+    pub channel_files: Vec<[std::path::PathBuf; 2]>,
     /// What clients call the server; empty where nobody says.
     pub names: &'a [String],
     /// Where keys for data lie, as the server says; empty where they lie in no file.
@@ -82,6 +84,7 @@ impl<'a> Asking<'a> {
             harm: None,
             served: &NOT_SEEN,
             served_pem: None,
+            channel_files: vec![],
             names: &[],
             key_files: Err("the server was not asked where its keys lie".into()),
         }

@@ -7,6 +7,7 @@ use model::Value;
 use trust::usable::{self, Files, Judged, OnDisk, Role};
 
 use crate::galera::GaleraFacts;
+use crate::sst::{SstOptions, SstTls};
 use crate::view::NodeView;
 
 const PEM_BYTES_MAX: u64 = 1024 * 1024;
@@ -41,10 +42,44 @@ pub fn of(view: &NodeView) -> Vec<Files> {
     all
 }
 
-/// What the server cannot use of them and why. `in_use` is the certificate (PEM) that its client port shows now; `uid` its user.
+/// Those that scripts of state transfers read at each transfer, where they have names of their own.
+pub fn of_sst(view: &NodeView, sst: &SstOptions) -> Option<Files> {
+    let datadir = Path::new(view.variable("datadir").unwrap_or_default());
+    let path = |key: &str| {
+        let value = sst.sst().effective(key)?.value.as_ref().filter(|value| !value.is_empty())?;
+        Some(datadir.join(value))
+    };
+    let is_on = view.not_galera().is_none() && sst.tls(view.sst_method()) == SstTls::On;
+    let (cert, key) = is_on.then(|| path("tcert").zip(path("tkey"))).flatten()?;
+    Some(Files {
+        what: "state transfers",
+        role: Role::Member,
+        cert,
+        key,
+        ca: path("tca"),
+        has_passphrase: false,
+    })
+}
+
+/// That of a replica for its source, read when the channel connects again.
+pub fn of_channel(view: &NodeView, cert: &Path, key: &Path) -> Option<Files> {
+    let datadir = Path::new(view.variable("datadir").unwrap_or_default());
+    let is_set = |path: &Path| !path.as_os_str().is_empty();
+    (is_set(cert) && is_set(key)).then(|| Files {
+        what: "replication",
+        role: Role::Client,
+        cert: datadir.join(cert),
+        key: datadir.join(key),
+        ca: None,
+        has_passphrase: false,
+    })
+}
+
+/// What the server cannot use of them, and of `others`, and why. `in_use` is the certificate (PEM) that its client port shows now; `uid` its user.
 /// `None`: it is set to use no files.
 pub fn unusable(
     view: &NodeView,
+    others: Vec<Files>,
     host: &dyn ReadHost,
     uid: Option<u32>,
     in_use: Option<&str>,
@@ -57,8 +92,9 @@ pub fn unusable(
         let is_kept = facts.zip(uid).is_some_and(|(facts, uid)| facts.keeps_out(uid));
         Ok(Some(OnDisk::new(bytes, is_kept)))
     };
-    let all = of(view);
+    let mut all = of(view);
     let client_cert = all.iter().rfind(|files| files.what != "Galera").map(|files| files.cert.clone());
+    all.extend(others);
     let (mut bad, mut unknown, mut said) = (Vec::new(), Vec::new(), Vec::new());
     for files in &all {
         let in_use = in_use.filter(|_| client_cert.as_ref() == Some(&files.cert));

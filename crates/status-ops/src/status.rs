@@ -886,7 +886,14 @@ fn node_status(
         let in_use = if view.client_tls() == Some(true) { ReadNode::client_leaf(node).ok() } else { None };
         let uid = node.process().map(|process| process.uid);
         let at = i64::try_from(now / 1000).unwrap_or(i64::MAX);
-        if let Some(value) = server::tls_files::unusable(view, node.host(), uid, in_use.as_deref(), at) {
+        let of_channels = channels.iter().flatten();
+        let of_channels = of_channels
+            .filter_map(|channel| server::tls_files::of_channel(view, &channel.tls.cert, &channel.tls.key));
+        let of_sst = sst.iter().filter_map(|sst| server::tls_files::of_sst(view, sst));
+        let others = of_sst.chain(of_channels).collect();
+        if let Some(value) =
+            server::tls_files::unusable(view, others, node.host(), uid, in_use.as_deref(), at)
+        {
             note(&facts::server::CERT_FILE_UNUSABLE, value, Source::File, server::tls_files::HOW);
         }
     }

@@ -17,6 +17,8 @@ use crate::key::pair_matches;
 pub enum Role {
     /// It shows it to clients.
     Server,
+    /// It shows it to its source, as a replica does. Which CA the source asks for is not known here.
+    Client,
     /// It is server and client among members (Galera, Group Replication), which verify each other.
     Member,
 }
@@ -104,7 +106,7 @@ pub fn judge(files: &Files, in_use: Option<&[u8]>, read: &mut Read<'_>, at_unix:
         }
         Err(error) => return Judged::Unusable(Unusable::Of(files.cert.clone(), error)),
     }
-    if let Err(error) = serves(&cert.bytes, at_unix) {
+    if let Err(error) = serves(&cert.bytes, files.role, at_unix) {
         return Judged::Unusable(Unusable::Of(files.cert.clone(), error));
     }
     let ca = match files.ca.as_ref().map(|path| (path, of(path))) {
@@ -122,7 +124,7 @@ pub fn judge(files: &Files, in_use: Option<&[u8]>, read: &mut Read<'_>, at_unix:
             (Role::Member, _) => chain_ok(&cert.bytes, &ca.bytes, at_unix),
             // Clients may verify by a CA that the server does not need; by this one where it vouches for what they are shown now.
             (Role::Server, Some(true)) => server_holds(&cert.bytes, &ca.bytes, at_unix),
-            (Role::Server, _) => Ok(()),
+            (Role::Server | Role::Client, _) => Ok(()),
         };
         if let Err(error) = holds {
             return Judged::Unusable(Unusable::Of(files.cert.clone(), error));
@@ -143,7 +145,7 @@ fn is_of(cert_pem: &[u8], ca_pem: &[u8], at_unix: i64) -> bool {
 }
 
 /// Dates and use of the leaf, whoever has signed it.
-fn serves(cert_pem: &[u8], at_unix: i64) -> Result<()> {
+fn serves(cert_pem: &[u8], role: Role, at_unix: i64) -> Result<()> {
     let all = inspect(cert_pem)?;
     let Some(leaf) = all.into_iter().next() else {
         return Err(TrustError::NotACertificate { why: "the file is empty".to_owned() });
@@ -164,8 +166,12 @@ fn serves(cert_pem: &[u8], at_unix: i64) -> Result<()> {
             at: text(at_unix),
         });
     }
-    if !leaf.server_auth {
-        return Err(TrustError::WrongPurpose { subject: leaf.subject, role: "server" });
+    let (may, role) = match role {
+        Role::Client => (leaf.client_auth, "client"),
+        Role::Server | Role::Member => (leaf.server_auth, "server"),
+    };
+    if !may {
+        return Err(TrustError::WrongPurpose { subject: leaf.subject, role });
     }
     Ok(())
 }
@@ -269,5 +275,9 @@ mod tests {
         // Whose CA file was replaced, too: members have the CA of what is in use.
         assert!(of(&foreign, Role::Member, &other_pem, NOW).contains("in use"));
         assert_eq!(of(&foreign, Role::Server, &other_pem, NOW), "usable");
+        // A replica's own certificate: its source may have another CA.
+        assert_eq!(of(&for_clients, Role::Client, &own_pem, NOW), "usable");
+        assert_eq!(of(&foreign, Role::Client, &own_pem, NOW), "usable");
+        assert!(of(&renewed, Role::Client, &own_pem, NOW + 101 * DAY).contains("expired"));
     }
 }

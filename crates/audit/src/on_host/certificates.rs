@@ -56,8 +56,12 @@ fn ask(asking: &mut Asking<'_>, found: &Found<'_>) {
     let how = "openssl s_client -starttls mysql -connect HOST:3306 | openssl x509 -noout -fingerprint; \
                openssl x509 -noout -fingerprint -in FILE";
     asking.note_of_host(&facts::server::CERT_FILE_DIFFERS, differs, how);
+    let sst = found.machine.sst.as_ref().ok().and_then(|sst| server::tls_files::of_sst(asking.view, sst));
+    let channels = asking.channel_files.iter();
+    let channels = channels.filter_map(|[cert, key]| server::tls_files::of_channel(asking.view, cert, key));
     let unusable = server::tls_files::unusable(
         asking.view,
+        sst.into_iter().chain(channels).collect(),
         found.host(),
         Some(found.process.uid),
         asking.served_pem,

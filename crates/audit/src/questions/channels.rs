@@ -194,10 +194,22 @@ fn note_sources(asking: &mut Asking<'_>, is_mariadb: bool) -> Result<(), Refusal
             return Ok(());
         }
     };
-    let [name, host, port, id] = if is_mariadb {
-        ["Connection_name", "Master_Host", "Master_Port", "Master_Server_Id"]
+    let [running, file, received] = if is_mariadb {
+        ["Slave_IO_Running", "Master_Log_File", "Gtid_IO_Pos"]
     } else {
-        ["Channel_Name", "Source_Host", "Source_Port", "Source_UUID"]
+        ["Replica_IO_Running", "Source_Log_File", "Retrieved_Gtid_Set"]
+    };
+    let [name, host, port, id, cert, key] = if is_mariadb {
+        [
+            "Connection_name",
+            "Master_Host",
+            "Master_Port",
+            "Master_Server_Id",
+            "Master_SSL_Cert",
+            "Master_SSL_Key",
+        ]
+    } else {
+        ["Channel_Name", "Source_Host", "Source_Port", "Source_UUID", "Source_SSL_Cert", "Source_SSL_Key"]
     };
     let mut any = false;
     for row in rows.iter() {
@@ -207,12 +219,16 @@ fn note_sources(asking: &mut Asking<'_>, is_mariadb: bool) -> Result<(), Refusal
         }
         any = true;
         let subject = format!("{server} channel '{}' from {}", text(name), text(host));
+        let is_idle = text(running) == "No" && text(file).is_empty() && text(received).is_empty();
         let source = match text(id) {
+            _ if is_idle => Value::Absent,
+            // MariaDB forgets it when it ends.
             id if id.is_empty() || id == "0" => {
-                Value::Unknown("it has not been connected to its source".into())
+                Value::Unknown("the channel has not been connected since the server started".into())
             }
             id => Value::Text(identity(&text(port), &id)),
         };
+        asking.channel_files.push([cert, key].map(|column| text(column).into_owned().into()));
         let filters = FILTERS.iter().filter_map(|filter| {
             let value = text(filter);
             (!value.is_empty()).then(|| format!("{filter}={value}"))

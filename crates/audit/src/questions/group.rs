@@ -12,6 +12,7 @@ pub const QUESTION: Question = Question {
     name: "group replication and clones",
     facts: &[
         &facts::cluster::SST_PASSWORD,
+        &facts::cluster::GROUP_NAMED,
         &facts::cluster::GROUP_TLS,
         &facts::cluster::GROUP_VERIFIES,
         &facts::cluster::GROUP_RECOVERY_TLS,
@@ -51,6 +52,9 @@ fn of_group(asking: &mut Asking<'_>) {
             (unknown.clone(), unknown)
         }
     };
+    let named = asking.view.variable("group_replication_group_name");
+    let named = named.map_or(Value::Absent, |name| Value::Bool(!name.is_empty()));
+    asking.note(&facts::cluster::GROUP_NAMED, named, &variable_says("group_replication_group_name"));
     let how = variable_says("group_replication_ssl_mode");
     asking.note(&facts::cluster::GROUP_TLS, tls, &how);
     asking.note(&facts::cluster::GROUP_VERIFIES, verifies, &how);

@@ -17,7 +17,7 @@ facts! {
     SERVER_IDENTITY = "replication.identity", Found, [Audit => All];
     /// Whether the server writes to its binary log what it applies as a replica.
     PASSES_ON_CHANGES = "replication.passes_on", YesNo, [Audit => All];
-    /// Port and identity of a channel's source; absent where there is no channel.
+    /// Port and identity of a channel's source; absent where there is no channel, or it has never received anything and is stopped.
     CHANNEL_SOURCE = "channel.source", Found, [Audit => All];
     /// Filters by which a channel's replica leaves out changes.
     CHANNEL_FILTERS = "channel.filters", Found, [Audit => All];
@@ -31,6 +31,8 @@ facts! {
     CHANNEL_ASKS_KEY = "channel.asks_key", YesNo, [Audit => MySql];
     /// Whether a password for state transfers is stored in the server's settings.
     SST_PASSWORD = "sst.password", YesNo, [Audit => Galera];
+    /// Whether the server is set to be a member of a group; absent where the plugin is not loaded.
+    GROUP_NAMED = "group.named", YesNo, [Audit => MySql];
     /// Whether members of Group Replication use TLS between each other; absent where the plugin is not loaded.
     GROUP_TLS = "group.tls", YesNo, [Audit => MySql];
     /// Whether they verify each other's certificate; absent where they use no TLS.

@@ -51,6 +51,8 @@ facts! {
     KEY_IN_DATADIR = "rest.key_in_datadir", Found, [Audit => All];
     /// Files with keys for data that lie, with what opens them, on a disk of the data: whoever takes the disk reads the data.
     KEY_WITH_DATA = "rest.key_with_data", Found, [Audit => All];
+    /// Backups of keyrings with other bytes than the keyring next to them, which the server restores when it starts.
+    KEYRING_BACKUP = "rest.keyring_backup", Found, [Audit => MySql];
     /// Options that lead to a key server without TLS.
     KEY_SERVER_CLEARTEXT = "rest.key_server_cleartext", Found, [Audit => All];
     /// Swap space of the machine that is not encrypted.

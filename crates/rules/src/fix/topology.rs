@@ -87,7 +87,7 @@ impl<'s> Walk<'s> {
 
     /// The server that writes accounts for it, and how many steps away it is.
     fn writer(&self, server: &'s str, way: &mut Vec<&'s str>) -> Result<(&'s str, usize), ByHand> {
-        if let Some(Value::Bool(_)) = self.value(server, &cluster::GROUP_TLS) {
+        if let Some(Value::Bool(true)) = self.value(server, &cluster::GROUP_NAMED) {
             return Err("it is a member of Group Replication: accounts are changed on its primary".into());
         }
         let mates = self.mates(server)?;
@@ -149,9 +149,13 @@ impl<'s> Walk<'s> {
             _ => {}
         }
         let prefix = format!("{server} channel '");
-        let mut found = Vec::new();
+        let (mut found, mut has_channel) = (Vec::new(), false);
         for channel in self.seen.subjects().filter(|subject| subject.starts_with(&prefix)) {
             let Some(value) = self.value(channel, &cluster::CHANNEL_SOURCE) else { continue };
+            has_channel = true;
+            if *value == Value::Absent {
+                continue;
+            }
             match self.value(channel, &cluster::CHANNEL_FILTERS) {
                 Some(Value::Absent) => {}
                 Some(Value::Text(filters)) => {
@@ -181,7 +185,7 @@ impl<'s> Walk<'s> {
                 }
             }
         }
-        if found.is_empty() {
+        if !has_channel {
             return Err("whether it replicates from another server is not known".into());
         }
         Ok(found)
@@ -287,8 +291,10 @@ mod tests {
         is_by_hand(&twins.of(&names), "b", "several servers");
         let many = estate().server("m", &["a", "c"]);
         is_by_hand(&many.of(&["a", "b", "c", "m"]), "m", "several servers");
-        let group = estate().with("a", &cluster::GROUP_TLS, Value::Bool(true));
+        let group = estate().with("a", &cluster::GROUP_NAMED, Value::Bool(true));
         is_by_hand(&group.of(&names), "b", "Group Replication");
         is_by_hand(&Estate::default().of(&["z"]), "z", "not known");
+        let idle = estate().with(channel, &cluster::CHANNEL_SOURCE, Value::Absent);
+        assert_eq!(idle.of(&names).writer("b"), Writer::Itself, "a channel that never received anything");
     }
 }

@@ -17,6 +17,7 @@ use crate::lab_audit_kept::is_as_kept;
 use crate::lab_audit_plan::{is_followed, waits_for_cleartext};
 use crate::lab_audit_search::{BY_JOBS, BY_SEARCH};
 use crate::lab_audit_statements::BY_TEXT;
+use crate::lab_keys::BY_KEYRING;
 
 /// `lab::namespace::NOT_LOOPBACK`
 const NETWORK: &str = "10.99.0.1";
@@ -1035,6 +1036,7 @@ fn no_rule_of_an_audit_is_without_a_server_that_fails_it() {
         PLAIN_MARIADB,
         PLAIN_MYSQL,
         WITHOUT_KEYRING,
+        BY_KEYRING,
         WITHOUT_ACCOUNTS,
         STACKED,
         BY_HOST,

@@ -10,9 +10,12 @@ use std::time::Duration;
 use serde_json::Value;
 use testbed::real::{LabSpec, RealLab, files_below, lab_slot, need_servers, sealion, short_dir, wait_for};
 
+use crate::lab_audit::Expected;
 use crate::lab_rest::{Alone, with_keyring};
 
 const UP: Duration = Duration::from_secs(60);
+/// Of a MySQL with a keyring.
+pub const BY_KEYRING: &[Expected] = &[("SL4108", "")];
 const TABLES: [&str; 6] = ["one", "two", "aria", "pcomp", "übung", "aria_übung"];
 
 struct Drills {
@@ -415,8 +418,10 @@ fn lost_keyrings_of_mysql_are_named_from_the_files() {
     server.wait("SELECT COUNT(*) FROM d.t", "1");
     assert!(!backup.exists() && std::fs::read(&ring).expect("it is there") == right);
     // One that is older is named while the server runs; moved away as advised, it does no harm.
+    assert!(server.audited("SL4108", "pass", ""));
     write_backup(&before_rotation);
     check(Some(&right), 1, &["stale_backup"]);
+    assert!(server.audited("SL4108", "fail", "keys.backup"));
     drop(server);
     let away = home.path().join("away");
     std::fs::rename(&backup, &away).expect("it is moved");

@@ -81,7 +81,7 @@ impl Alone {
     }
 
     /// Whether an audit says that of the server.
-    fn audited(&self, rule: &str, verdict: &str, says: &str) -> bool {
+    pub fn audited(&self, rule: &str, verdict: &str, says: &str) -> bool {
         let said = Command::new(sealion())
             .args(["audit", "--format", "json", "-u", "root", "-S"])
             .arg(self.dir.join("socket"))
