@@ -654,6 +654,11 @@ impl ReadNode for LiveNode {
         replication::channels(&mut client, &capabilities).map_err(|error| self.error(&error))
     }
 
+    fn binary_logs(&mut self) -> Result<Vec<String>, NodeError> {
+        let mut client = self.connect()?;
+        replication::binary_logs(&mut client).map_err(|error| self.error(&error))
+    }
+
     fn replicas(&mut self) -> Result<Vec<String>, NodeError> {
         let seen = self.tcp_sessions()?;
         if let Some(why) = seen.is_partial {

@@ -280,6 +280,11 @@ pub trait ReadNode: ReadMember {
     }
     /// Its channels of asynchronous replication, from all of its sources.
     fn channels(&mut self) -> Result<Vec<Channel>, NodeError>;
+    /// Names of its binary logs, the oldest first.
+    ///
+    /// # Errors
+    /// Also where it writes none, or the account may not list them.
+    fn binary_logs(&mut self) -> Result<Vec<String>, NodeError>;
     /// Who reads its binary log now: `user@host:port` of each, as the server writes it.
     ///
     /// # Errors

@@ -63,6 +63,10 @@ pub struct Channel {
     /// The source's binary log of which the applier has come to the end, or in which it is. What lies before it is applied: a replica that is
     /// restarted asks for the rest again.
     pub applied_log: String,
+    /// The source's binary log that the receiver reads, or has read last; empty: none yet.
+    pub received_log: String,
+    /// It asks for what it lacks by GTIDs, not by file and position.
+    pub by_gtid: bool,
     /// Seconds by which it is behind its source, as the server tells, without those by which it is to be late (`SQL_Delay`). `None`: the
     /// server cannot tell, which is so while a thread does not run.
     pub lag_s: Option<u64>,
@@ -87,6 +91,7 @@ struct Columns {
     replica: &'static str,
     received: &'static [&'static str],
     applied_log: &'static str,
+    by_gtid: &'static str,
     lag: &'static str,
 }
 
@@ -97,6 +102,7 @@ const MARIADB: Columns = Columns {
     replica: "Slave",
     received: &["Master_Log_File", "Read_Master_Log_Pos", "Gtid_IO_Pos"],
     applied_log: "Relay_Master_Log_File",
+    by_gtid: "Using_Gtid",
     lag: "Seconds_Behind_Master",
 };
 
@@ -108,6 +114,7 @@ const MYSQL: Columns = Columns {
     replica: "Replica",
     received: &["Source_Log_File", "Read_Source_Log_Pos", "Retrieved_Gtid_Set"],
     applied_log: "Relay_Source_Log_File",
+    by_gtid: "Auto_Position",
     lag: "Seconds_Behind_Source",
 };
 
@@ -153,11 +160,29 @@ pub fn channels(client: &mut Client, capabilities: &Capabilities) -> Result<Vec<
                 && text("Get_Source_public_key") != "1"
                 && text("Source_public_key_path").is_empty(),
             applied_log: text(columns.applied_log),
+            received_log: columns.received.first().map(|name| text(name)).unwrap_or_default(),
+            by_gtid: !["", "0", "No"].contains(&text(columns.by_gtid).as_str()),
             received: columns.received.iter().map(|name| text(name)).collect::<Vec<_>>().join(" "),
             lag_s: lag_s(&text(columns.lag), &text("SQL_Delay")),
         }
     });
     Ok(channels.collect())
+}
+
+/// More binary logs than any server has.
+const BINARY_LOGS_MAX: usize = 1_000_000;
+
+/// Names of a server's binary logs, the oldest first.
+///
+/// # Errors
+/// It does not tell: the account needs BINLOG MONITOR (MariaDB), REPLICATION CLIENT (MySQL), or it writes none.
+pub fn binary_logs(client: &mut Client) -> Result<Vec<String>, NetError> {
+    let rows = client.query("SHOW BINARY LOGS")?;
+    Ok(rows
+        .iter()
+        .take(BINARY_LOGS_MAX)
+        .filter_map(|row| row.at(0).map(std::borrow::Cow::into_owned))
+        .collect())
 }
 
 /// `behind`: NULL, read as an empty text, while a thread does not run. `delay`: what it was told to be late by.

@@ -31,6 +31,8 @@ fn channel(source: &str) -> Channel {
         needs_tls_to_log_in: false,
         received: String::new(),
         applied_log: String::new(),
+        received_log: String::new(),
+        by_gtid: false,
         lag_s: Some(0),
     }
 }

@@ -29,6 +29,7 @@ use server::{Admits, GaleraFacts, NodeError, NodeView, PemSet, ProviderOptions, 
 use crate::plan::{PlanContent, PlanError};
 use crate::preflight::{Check, Problem};
 use crate::proxies::Kept;
+use crate::replication::relay;
 use crate::steps::fail;
 use crate::topology::{Role, Topology};
 use crate::world::World;
@@ -84,7 +85,10 @@ impl Topology for Galera {
     }
 
     fn look(&self, world: &mut World<'_>, plan: &Plan) -> (Vec<Problem>, Vec<String>) {
-        weights::look(world, plan)
+        let (mut problems, told) = weights::look(world, plan);
+        // A node may be somebody's replica too.
+        problems.extend(relay::look(world, plan));
+        (problems, told)
     }
 
     fn revive(&self, world: &mut World<'_>) -> Result<(), StepError> {

@@ -85,10 +85,10 @@ pub fn strangers(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn channel(host: &str, source_server_id: Option<u64>) -> Channel {
+    pub fn channel(host: &str, source_server_id: Option<u64>) -> Channel {
         Channel {
             name: String::new(),
             source_host: host.into(),
@@ -104,6 +104,8 @@ mod tests {
             needs_tls_to_log_in: false,
             received: String::new(),
             applied_log: String::new(),
+            received_log: String::new(),
+            by_gtid: false,
             lag_s: None,
         }
     }

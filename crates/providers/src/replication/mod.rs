@@ -8,6 +8,7 @@ mod followers;
 pub(crate) mod other_ports;
 mod plan;
 mod preflight;
+pub(crate) mod relay;
 mod settle;
 pub(crate) mod steps;
 
@@ -19,11 +20,11 @@ pub(crate) use plan::{below_all, replicas_first};
 pub(crate) use preflight::is_source;
 
 use change::StepError;
-use model::{Change, NodeName, Noun};
+use model::{Change, NodeName, Noun, Plan};
 use server::{Admits, Alive, GaleraFacts, NodeError, NodeView, PemSet, WriteNode};
 
 use crate::plan::{PlanContent, PlanError};
-use crate::preflight::{Check, set_live};
+use crate::preflight::{Check, Problem, set_live};
 use crate::steps::fail;
 use crate::threads;
 use crate::topology::{Role, Topology};
@@ -55,6 +56,10 @@ impl Topology for Replication {
     fn wishes_without_nouns(&self, nodes: usize) -> Vec<&'static [Noun]> {
         let of_one: &[Noun] = &[Noun::Clients];
         if nodes == 1 { vec![self.nouns(), of_one] } else { vec![self.nouns()] }
+    }
+
+    fn look(&self, world: &mut World<'_>, plan: &Plan) -> (Vec<Problem>, Vec<String>) {
+        (relay::look(world, plan), vec![])
     }
 
     fn has_channels(&self) -> bool {

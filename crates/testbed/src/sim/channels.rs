@@ -663,6 +663,8 @@ impl World {
             applier_error: None,
             needs_tls_to_log_in: self.servers[index].is_mysql() && !channel.gets_key,
             applied_log: "mariadb-bin.000001".into(),
+            received_log: "mariadb-bin.000001".into(),
+            by_gtid: true,
             received: format!("mariadb-bin.000001 {}", self.received(index, channel)),
             lag_s: is_running.then(|| channel.caught_up_ms.saturating_sub(self.now_ms).div_ceil(1000)),
         }

@@ -402,6 +402,10 @@ impl ReadNode for SimNode {
         self.ask(|world| Ok(world.shown_channels(self.index)))
     }
 
+    fn binary_logs(&mut self) -> Result<Vec<String>, NodeError> {
+        self.ask(|_| Ok(vec!["mariadb-bin.000001".into()]))
+    }
+
     fn replicas(&mut self) -> Result<Vec<String>, NodeError> {
         self.ask(|world| Ok(world.replicas_of(self.index)))
     }

@@ -54,6 +54,7 @@ mod lab_outsider;
 mod lab_promises;
 mod lab_prove_disk;
 mod lab_refusals;
+mod lab_relay_logs;
 mod lab_replicas;
 mod lab_rest;
 mod lab_scan;

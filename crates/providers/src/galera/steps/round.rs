@@ -13,6 +13,7 @@ use crate::edit::{FileEdit, FileStand};
 use crate::files::sound;
 use crate::galera::{quorum, wait};
 use crate::proxies::{self, Kept};
+use crate::replication::relay::{self, Action};
 use crate::rest::stopped::{self, StoppedGate, contrary};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::tls_rules::{self, RulesChange};
@@ -496,6 +497,12 @@ pub fn may_restart(
     let is_ours = ours(world.node(name)?)?;
     let mut reasons = reasons_against(world, name, is_ours, round, Moment { direction, is_drained: false })?;
     reasons.extend(unsound_files(world, name, round, direction)?);
+    if reasons.is_empty()
+        && world.node(name)?.view().is_ok()
+        && let Err(why) = relay::hold(world, name, Action::Restart)
+    {
+        return Ok(StepCheck::Blocked(why.0));
+    }
     if reasons.is_empty() {
         return Ok(StepCheck::Ready);
     }
@@ -547,6 +554,11 @@ pub fn drained_and_stopped(
             "{name} was drained and is not stopped\n  why:  {}\n  next: fix that, then sealion resume",
             reasons.join("\n        ")
         )));
+    }
+    // It may be a replica, too.
+    if let Err(why) = relay::hold(world, name, Action::Restart) {
+        serves_on(world, name, step)?;
+        return Err(why);
     }
     let process = world.node(name)?.process();
     world.node(name)?.stop().map_err(fail)?;

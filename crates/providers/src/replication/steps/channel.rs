@@ -5,6 +5,7 @@ use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 use server::{Channel, ChannelTls, NodeError, ThreadState, Threads};
 
+use crate::replication::relay::{self, Action};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::threads;
 use crate::world::World;
@@ -81,7 +82,10 @@ impl StepKind for ChannelStep {
         if is_so && is_at_work(&channel) {
             return Ok(StepCheck::AlreadyDone(format!("{channel} is set so and receives")));
         }
-        Ok(StepCheck::Ready)
+        Ok(match relay::hold(world, &name, Action::Change(&wish.channel)) {
+            Ok(()) => StepCheck::Ready,
+            Err(why) => StepCheck::Blocked(why.0),
+        })
     }
 
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
@@ -95,6 +99,8 @@ impl StepKind for ChannelStep {
             // One that failed is tried again.
             run = Threads { receiver: true, applier: true };
         }
+        // The source may have purged more since the pre-check.
+        relay::hold(world, &name, Action::Change(&wish.channel))?;
         threads::note(world, &name)?;
         world.node(&name)?.set_channel_tls(&wish.channel, wish.wanted(direction), run).map_err(fail)?;
         threads::forget(world, &name)

@@ -10,6 +10,7 @@ use server::{NodeError, NodeView};
 use super::live_files::served_is_ours;
 use crate::drain::hook;
 use crate::edit::{FileEdit, FileStand};
+use crate::replication::relay::{self, Action};
 use crate::rest::stopped::{self, StoppedGate};
 use crate::steps::{StepKind, fail, only_node, params};
 use crate::threads;
@@ -105,6 +106,10 @@ impl StepKind for Restart {
             {
                 Ok(StepCheck::AlreadyDone("set so, in the file and live".into()))
             }
+            Ok(view) if wish.differs(&view, direction).is_some() => Ok(match may_stop(world, &name) {
+                Ok(()) => StepCheck::Ready,
+                Err(why) => StepCheck::Blocked(why.0),
+            }),
             Ok(_) | Err(NodeError::Down { .. }) => Ok(StepCheck::Ready),
             Err(error) => Ok(StepCheck::Blocked(error.to_string())),
         }
@@ -130,6 +135,11 @@ impl StepKind for Restart {
                 let ahead = stopped::ahead(world, &name, gate, &view)?;
                 hook(world, &name, step, true)?;
                 let told = quiet(world, &name)?;
+                // It took its time: sources may have purged more, and replicas be behind by now.
+                if let Err(why) = may_stop(world, &name) {
+                    hook(world, &name, step, false)?;
+                    return Err(why);
+                }
                 world.say(&told);
                 world.notes.push(told);
                 threads::note(world, &name)?;
@@ -175,6 +185,12 @@ impl StepKind for Restart {
         let rules = tls_rules::seen_from_outside(world, &name, rules)?;
         Ok(served_is_ours(world, step)? + &rules)
     }
+}
+
+/// Whether nothing is lost by a stop: of what it has received as a replica, nor of what its replicas have yet to receive.
+fn may_stop(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+    relay::hold(world, name, Action::Restart)?;
+    relay::hold_source(world, name)
 }
 
 /// Waits for a moment in which nobody has a statement or a transaction open. A source always has work: at the end of the time it
