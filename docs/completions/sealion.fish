@@ -609,7 +609,7 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l measure -d 'With tables: measure on each server how long it may take'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-shut-out -d 'Shut out clients that the next certificate, CA or profile does not fit'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -640,7 +640,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l color -d 'When
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-shut-out -d 'Shut out clients that the next certificate, CA or profile does not fit'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -673,7 +673,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-shut-out -d 'Shut out clients that the next certificate, CA or profile does not fit'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -704,7 +704,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l color -d 'Wh
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-shut-out -d 'Shut out clients that the next certificate, CA or profile does not fit'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -735,7 +735,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_s
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-shut-out -d 'Shut out clients that the next certificate, CA or profile does not fit'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate; and not __fish_seen_subcommand_from disk" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -859,7 +859,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand join" -l color -d 'When 
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-shut-out -d 'Shut out clients that the next certificate, CA or profile does not fit'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand join" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -891,7 +891,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-shut-out -d 'Shut out clients that the next certificate, CA or profile does not fit'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-managed -d 'Change files that Ansible, Puppet or another tool writes'
@@ -916,7 +916,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l color -d 'When 
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-shut-out -d 'Shut out clients that the profile, or another CA of clients, does not take'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-shut-out -d 'Shut out clients that the next certificate, CA or profile does not fit'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Print more details; -vv prints everything'

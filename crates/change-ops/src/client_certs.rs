@@ -13,7 +13,7 @@ use model::{Clock, NodeName, SystemClock};
 use providers::steps::{arbitrator_as_member, node_as_member};
 use secrecy::{ExposeSecret, SecretString};
 use server::accounts::{AccountName, CertificateAccount};
-use server::{NodeError, PemSet};
+use server::{NodeError, PemSet, ReadNode};
 use site::{Cluster, OpsError};
 use trust::{ClientLeaf, ClientSubject, Clients, KeyKind, Revoked};
 

@@ -7,7 +7,7 @@ use crate::estate;
 use crate::inventory_state;
 use crate::needs;
 use crate::preflight::{
-    Problem, address, managed, preflight, proxy_names, rights, services, set_live, tls_library,
+    Problem, address, managed, preflight, proxy_names, rights, services, set_live, tls_library, verifiers,
 };
 use crate::proxies;
 use crate::rest;
@@ -125,7 +125,9 @@ pub fn propose(
             problems.extend(found);
             plan.impact.extend(told);
         }
-        for look in [set_live::look, rights::look, services::look, address::look, proxy_names::look] {
+        for look in
+            [set_live::look, rights::look, services::look, address::look, proxy_names::look, verifiers::look]
+        {
             let (found, told) = look(world, plan);
             problems.extend(found);
             plan.impact.extend(told);

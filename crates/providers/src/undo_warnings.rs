@@ -8,6 +8,7 @@ use server::accounts::AccountName;
 
 use crate::accounts;
 use crate::plan_parts::cleartext_after;
+use crate::preflight::verifiers;
 use crate::steps::client_trust::{CLIENT_TRUST, ClientTrustParams};
 use crate::steps::{self, AccountParams, StepKind, params};
 use crate::world::World;
@@ -46,11 +47,31 @@ pub fn undo_warnings(world: &mut World<'_>, change: &Change, steps: &[&Step]) ->
             "afterwards, {} serve the certificate of before that change again ({file}): clients that verify with the CA of now cannot connect",
             named(&nodes)
         ));
+        lines.extend(demanding(world, &nodes));
     }
     lines.extend(shut_out(world, &bare, steps));
     lines.extend(without_certificates(world, &bare, steps));
     lines.extend(profiles_before(steps));
     lines
+}
+
+/// Accounts that demand a certificate of servers that go back to what they judged clients by before.
+fn demanding(world: &mut World<'_>, nodes: &[NodeName]) -> Vec<String> {
+    let mut lines: BTreeMap<String, Vec<NodeName>> = BTreeMap::new();
+    for node in nodes {
+        let line = match verifiers::demanding(world, node) {
+            Ok(all) if all.is_empty() => continue,
+            Ok(all) => format!(
+                "accounts demand a certificate of the client, and those of the CA that is trusted now may be refused: {}",
+                accounts::some_of(&all)
+            ),
+            Err(why) => {
+                format!("whether accounts demand a certificate of the client cannot be determined ({why})")
+            }
+        };
+        lines.entry(line).or_default().push(node.clone());
+    }
+    lines.into_iter().map(|(line, nodes)| format!("on {}, {line}", named(&nodes))).collect()
 }
 
 /// Accounts that require a client's certificate of servers that trust its CA no more.

@@ -101,15 +101,6 @@ impl LiveNode {
         self.machine.host()
     }
 
-    /// Accounts that demand a certificate.
-    ///
-    /// # Errors
-    /// It does not answer, or does not tell them.
-    pub fn certificate_accounts(&mut self) -> Result<Vec<accounts::CertificateAccount>, NodeError> {
-        let mut client = self.connect()?;
-        accounts::certificate_accounts(&mut client).map_err(|error| self.error(&error))
-    }
-
     /// For a statement that takes as long as the data asks for.
     fn connect_for_long(&mut self) -> Result<Client, NodeError> {
         let io_timeout = std::mem::replace(&mut self.login.io_timeout, STATEMENT_MAX);
@@ -680,6 +671,11 @@ impl ReadNode for LiveNode {
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError> {
         let mut client = self.connect()?;
         accounts::accounts(&mut client).map_err(|error| self.error(&error))
+    }
+
+    fn certificate_accounts(&mut self) -> Result<Vec<accounts::CertificateAccount>, NodeError> {
+        let mut client = self.connect()?;
+        accounts::certificate_accounts(&mut client).map_err(|error| self.error(&error))
     }
 
     fn socket_users(&mut self, within_ms: u64) -> Result<Vec<String>, NodeError> {

@@ -10,7 +10,7 @@ use model::NodeName;
 use net::PemSet;
 use thiserror::Error;
 
-use crate::accounts::{Account, AccountName};
+use crate::accounts::{Account, AccountName, CertificateAccount};
 use crate::at_rest::{
     AtRest, AtRestSetting, LiveSettings, NotRead, Rebuild, RebuildSample, Rebuilt, UndoRound,
 };
@@ -297,6 +297,8 @@ pub trait ReadNode: ReadMember {
     fn own_grants(&mut self) -> Result<OwnGrants, NodeError>;
     /// Every account of it that can log in.
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError>;
+    /// Accounts that demand a certificate of the client, and of whom.
+    fn certificate_accounts(&mut self) -> Result<Vec<CertificateAccount>, NodeError>;
     /// Who is connected over the unix socket at some moment of so many milliseconds.
     fn socket_users(&mut self, within_ms: u64) -> Result<Vec<String>, NodeError>;
     /// PEM of the leaf that clients are served.

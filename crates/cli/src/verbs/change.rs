@@ -64,10 +64,11 @@ pub struct RunOptions {
     /// Require TLS of clients even if it could not be seen whether some still connect without it.
     #[arg(long)]
     pub accept_unknown_clients: bool,
-    /// Shut out clients that the profile, or another CA of clients, does not take
+    /// Shut out clients that the next certificate, CA or profile does not fit
     ///
     /// With --profile: shut out clients that were seen to use a version of TLS or a cipher suite that the profile does not have. Where servers
-    /// come to trust another CA of clients, or none: shut out accounts that require a certificate of the one before.
+    /// come to trust another CA of clients, or none: shut out accounts that require a certificate of the one before. Where a server serves a
+    /// certificate of another CA than the one that signs the next: shut out clients that verify it.
     #[arg(long, hide_short_help = true)]
     pub accept_shut_out: bool,
     /// Close the change even if the last check could not prove it

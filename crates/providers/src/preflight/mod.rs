@@ -18,6 +18,7 @@ pub mod services;
 pub mod set_live;
 pub mod tls_library;
 pub mod trust_files;
+pub mod verifiers;
 
 use std::path::Path;
 

@@ -280,6 +280,8 @@ pub fn hold_source(world: &mut World<'_>, name: &NodeName) -> Result<(), StepErr
 mod tests {
     use super::*;
 
+    use ThreadState::{Running, Stopped};
+
     fn view(version: &str, recovery: &str) -> NodeView {
         let mut view = NodeView::default();
         for (name, value) in [("version", version), ("relay_log_recovery", recovery)] {
@@ -290,7 +292,6 @@ mod tests {
 
     #[test]
     fn relay_logs_are_thrown_away_by_what_the_manuals_say() {
-        use ThreadState::{Running, Stopped};
         let channel =
             |by_gtid, applier| Channel { by_gtid, applier, ..followers::tests::channel("10.0.0.1", None) };
         let (mariadb, mysql) = ("10.11.19-MariaDB", "9.7.4");

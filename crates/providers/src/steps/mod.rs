@@ -58,6 +58,10 @@ pub trait StepKind: Sync {
     fn certificates(&self, _: &Step) -> Option<[String; 2]> {
         None
     }
+    /// By which file its server judges the certificates of clients before and after it, where it changes that.
+    fn client_cas(&self, _: &Step) -> Option<[String; 2]> {
+        None
+    }
     /// Versions and suites that clients are let in with before and after it, where it changes these.
     fn rules(&self, _: &Step) -> Option<RulesChange> {
         None

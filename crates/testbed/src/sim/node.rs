@@ -7,7 +7,7 @@ use std::time::Duration;
 use host::{HostError, ProcessFacts, ReadHost, Service, WriteHost};
 use model::{Clock, NodeName};
 use net::PemSet;
-use server::accounts::{Account, AccountName, AccountTls};
+use server::accounts::{Account, AccountName, AccountTls, CertificateAccount};
 use server::options::Effective;
 use server::{
     Admits, Alive, AtRest, AtRestSetting, Channel, ChannelTls, CleartextLogin, Hook, LiveSetting,
@@ -422,6 +422,16 @@ impl ReadNode for SimNode {
 
     fn accounts(&mut self) -> Result<Vec<Account>, NodeError> {
         self.ask(|world| Ok(world.accounts_on(self.index)))
+    }
+
+    fn certificate_accounts(&mut self) -> Result<Vec<CertificateAccount>, NodeError> {
+        let all = self.accounts()?.into_iter().filter(|one| one.tls == AccountTls::Certificate);
+        let of_any = |one: Account| CertificateAccount {
+            name: one.name,
+            subject: String::new(),
+            issuer: String::new(),
+        };
+        Ok(all.map(of_any).collect())
     }
 
     fn socket_users(&mut self, _: u64) -> Result<Vec<String>, NodeError> {

@@ -63,6 +63,7 @@ mod lab_rest;
 mod lab_scan;
 mod lab_share;
 mod lab_single;
+mod lab_verifiers;
 mod lab_watch;
 mod lab_xbstream;
 mod luks_real;

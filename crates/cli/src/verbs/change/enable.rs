@@ -63,7 +63,7 @@ pub struct DisableArgs {
 
 #[derive(Debug, Args)]
 #[command(mut_args(not_offered!(
-    "accept_unknown_clients", "accept_shut_out", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "leave", "force"
+    "accept_unknown_clients", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "leave", "force"
 )))]
 #[command(
     args_conflicts_with_subcommands = true,

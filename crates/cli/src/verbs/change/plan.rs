@@ -26,7 +26,7 @@ pub enum VerbArg {
 #[command(
     arg = formats(FORMATS),
     mut_args(not_offered!(
-        "accept_unknown_clients", "accept_shut_out", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "bits"
+        "accept_unknown_clients", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "bits"
     )),
     after_long_help = from_inventory!(
         "  sealion plan enable galera,sst,clients\n  sealion plan rotate --format diff\n  sealion plan disable --format json > plan.json\n  sealion plan join n4\n  sealion plan enable tables,logs --measure"

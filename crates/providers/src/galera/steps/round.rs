@@ -395,6 +395,11 @@ impl StepKind for Round {
         Some([round.ssl_cert_before?, round.ssl_cert_after?])
     }
 
+    fn client_cas(&self, step: &Step) -> Option<[String; 2]> {
+        let round: RoundParams = params(step).ok()?;
+        Some([round.ssl_ca_before?, round.ssl_ca_after?])
+    }
+
     fn rules(&self, step: &Step) -> Option<RulesChange> {
         params(step).ok().and_then(|one: RoundParams| one.rules)
     }

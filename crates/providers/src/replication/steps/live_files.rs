@@ -54,6 +54,10 @@ impl StepKind for LiveFiles {
         params(step).ok().map(|live: LiveFilesParams| [live.before.cert, live.after.cert])
     }
 
+    fn client_cas(&self, step: &Step) -> Option<[String; 2]> {
+        params(step).ok().map(|live: LiveFilesParams| [live.before.ca, live.after.ca])
+    }
+
     fn rules(&self, step: &Step) -> Option<RulesChange> {
         params(step).ok().and_then(|one: LiveFilesParams| one.rules)
     }

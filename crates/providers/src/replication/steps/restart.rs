@@ -81,6 +81,11 @@ impl StepKind for Restart {
         params(step).ok().map(|restart: RestartParams| [restart.before, restart.after])
     }
 
+    fn client_cas(&self, step: &Step) -> Option<[String; 2]> {
+        let restart: RestartParams = params(step).ok()?;
+        Some([restart.ca_before?, restart.ca_after?])
+    }
+
     fn rules(&self, step: &Step) -> Option<RulesChange> {
         params(step).ok().and_then(|one: RestartParams| one.rules)
     }
