@@ -11,6 +11,7 @@ use super::followers;
 use super::followers::{Leads, leads};
 use super::steps::ChannelParams;
 use super::steps::channel::CHANNEL;
+use super::steps::restart::RESTART;
 use crate::preflight::{Problem, problem};
 use crate::steps::{StepKind, fail, params};
 use crate::world::World;
@@ -205,6 +206,15 @@ pub fn look(world: &mut World<'_>, plan: &Plan) -> Vec<Problem> {
             continue;
         }
         let action = channel.as_deref().map_or(Action::Restart, Action::Change);
+        if step.kind == RESTART.kind()
+            && let Ok(Some((why, next))) = not_received(world, &name)
+        {
+            let what = "its replicas may lose what they have not received";
+            let one = problem(&name, what, why, format!("{next}; then plan again"));
+            if !problems.contains(&one) {
+                problems.push(one);
+            }
+        }
         let found = match needed(world, &name, action) {
             Ok(found) => found,
             Err(error) => {
@@ -229,47 +239,82 @@ pub fn look(world: &mut World<'_>, plan: &Plan) -> Vec<Problem> {
     problems
 }
 
-/// Before a source is restarted, at whose start binary logs that have expired are purged: each replica has received all but the newest.
-///
-/// # Errors
-/// One has not.
-pub fn hold_source(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+/// Whether the replica of this channel has received all up to a position of GTIDs, as MariaDB writes them: `domain-server-number`.
+fn has_received(position: &str, channel: &Channel) -> bool {
+    let parse = |text: &str| -> Option<Vec<(u64, u64)>> {
+        let one = |gtid: &str| {
+            let mut parts = gtid.trim().split('-');
+            let domain = parts.next()?.parse().ok()?;
+            Some((domain, parts.nth(1)?.parse().ok()?))
+        };
+        text.split(',').map(one).collect()
+    };
+    // Behind file and position.
+    let received = channel.received.splitn(3, ' ').nth(2).and_then(parse);
+    let (Some(wanted), Some(received)) = (parse(position), received) else { return false };
+    wanted
+        .iter()
+        .all(|(domain, number)| received.iter().any(|(other, last)| domain == other && last >= number))
+}
+
+/// Why a source may not be restarted, at whose start binary logs that have expired are purged: a replica has not received all but the newest,
+/// or that cannot be determined.
+fn not_received(world: &mut World<'_>, name: &NodeName) -> Result<Option<(String, String)>, StepError> {
     let view = world.node(name)?.view().map_err(fail)?;
     let expires = |option: &str| {
         view.variable(option).is_some_and(|value| value.parse::<f64>().is_ok_and(|value| value > 0.0))
     };
     if !expires("binlog_expire_logs_seconds") && !expires("expire_logs_days") {
-        return Ok(());
+        return Ok(None);
     }
+    // Asked before its replicas are: they come further meanwhile.
+    let position = view.variable("gtid_binlog_pos").unwrap_or_default();
+    let mut open = followers::followers(world, name)?;
+    open.retain(|one| one.is_sure && !one.channel.received_log.is_empty());
+    open.retain(|one| !(one.channel.by_gtid && has_received(position, &one.channel)));
+    if open.is_empty() {
+        return Ok(None);
+    }
+    let logs = match world.node(name)?.binary_logs() {
+        Ok(logs) => logs,
+        Err(error) => {
+            return Ok(Some((
+                format!(
+                    "binary logs that have expired are purged at its start, and whether its replicas have received them cannot be determined: {}",
+                    error.first_line()
+                ),
+                "GRANT BINLOG MONITOR (MySQL: REPLICATION CLIENT) ON *.* to the account that the inventory names there".into(),
+            )));
+        }
+    };
+    let newest = logs.last().cloned().unwrap_or_default();
+    let late: Vec<String> = open
+        .iter()
+        .filter(|one| one.channel.received_log != newest)
+        .map(|one| format!("{} has received up to {}", one.node, one.channel.received_log))
+        .collect();
+    Ok((!late.is_empty()).then(|| {
+        (
+            format!(
+                "binary logs that have expired are purged at its start, the newest one is {newest}, and {}",
+                late.join(", ")
+            ),
+            "wait until its replicas have received all (START REPLICA where one is stopped)".into(),
+        )
+    }))
+}
+
+/// Before a source is restarted.
+///
+/// # Errors
+/// A replica might lose what it has not received.
+pub fn hold_source(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     let began = world.node(name)?.now_ms();
     loop {
-        let followers = followers::followers(world, name)?;
-        let sure: Vec<_> =
-            followers.iter().filter(|one| one.is_sure && !one.channel.received_log.is_empty()).collect();
-        if sure.is_empty() {
-            return Ok(());
-        }
-        let logs = world.node(name)?.binary_logs().map_err(|error| {
-            fail(format!(
-                "{name} is not restarted\n  why:  whether its replicas have received all that expires at its start cannot be determined: {}\n  next: GRANT \
-                 BINLOG MONITOR (MySQL: REPLICATION CLIENT) ON *.* to the account that the inventory names there; then sealion resume, or sealion undo",
-                error.first_line()
-            ))
-        })?;
-        let newest = logs.last().cloned().unwrap_or_default();
-        let late: Vec<String> = sure
-            .iter()
-            .filter(|one| one.channel.received_log != newest)
-            .map(|one| format!("{} has received up to {}", one.node, one.channel.received_log))
-            .collect();
-        if late.is_empty() {
-            return Ok(());
-        }
+        let Some((why, next)) = not_received(world, name)? else { return Ok(()) };
         if world.node(name)?.now_ms() - began > WAIT_MS_MAX {
             return Err(fail(format!(
-                "{name} is not restarted\n  why:  binary logs that have expired are purged at its start, the newest one is {newest}, and {}\n  next: wait \
-                 until its replicas have received all (START REPLICA where one is stopped); then sealion resume, or sealion undo",
-                late.join(", ")
+                "{name} is not restarted\n  why:  {why}\n  next: {next}; then sealion resume, or sealion undo"
             )));
         }
         world.node(name)?.wait(Duration::from_millis(POLL_MS));
@@ -312,6 +357,17 @@ mod tests {
             );
         }
         assert!(!throws_away(&view(mariadb, "OFF"), &channel(true, Running), Action::Change("east")));
+    }
+
+    #[test]
+    fn gtids_tell_what_was_received_by_domain() {
+        let has = |position: &str, received: &str| {
+            let received = format!("b.000001 379 {received}");
+            has_received(position, &Channel { received, ..followers::tests::channel("10.0.0.1", None) })
+        };
+        assert!(has("0-1-9", "0-1-9") && has("0-1-9", "0-2-12,1-1-1"));
+        assert!(!has("0-1-9", "0-1-8") && !has("0-1-9,1-1-1", "0-1-9"));
+        assert!(!has("", "0-1-9") && !has("0-1-9", "") && !has("0-1-9", "Slave_Pos"));
     }
 
     #[test]

@@ -52,7 +52,12 @@ fn what_only_relay_logs_hold_is_not_lost_by_a_change() {
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::REPLICAS);
     let mut session = lab.root("n1");
-    for sql in ["CREATE DATABASE relay", "CREATE TABLE relay.t (a INT PRIMARY KEY)"] {
+    for sql in [
+        "CREATE DATABASE relay",
+        "CREATE TABLE relay.t (a INT PRIMARY KEY)",
+        // At its start, too, so its replica must have received all by then.
+        "SET GLOBAL binlog_expire_logs_seconds = 86400",
+    ] {
         session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
     let there = wait_for(SETTLED, || lab.sql("n2").ok()?.query("SELECT * FROM relay.t").ok().map(drop));
