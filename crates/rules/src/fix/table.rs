@@ -178,7 +178,7 @@ pub const FIXES: &[(&str, FixOf)] = &[
                 "file_key_management_filekey=FILE:<KEYS_PASSWORD>",
                 "file_key_management_encryption_algorithm=AES_CTR",
             ])
-            .decide("make the two files first (sealion explain SL4104), and keep a copy off this machine: without them nobody reads the data"),
+            .decide("make the two files first (sealion explain SL4104), one of them on another disk than the data (SL4103), and keep a copy off this machine: without them nobody reads the data"),
         ))
     }),
     ("SL4201", |_| Some(Fix::set(Stage::Logs, "general_log", "OFF"))),

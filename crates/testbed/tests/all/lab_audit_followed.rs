@@ -43,13 +43,16 @@ struct Follower {
     /// Lines of its option file that were told so far.
     lines: BTreeSet<String>,
     must_restart: bool,
+    /// Not on the disk of the data.
+    memory: tempfile::TempDir,
 }
 
 impl Follower {
     fn up(home: &Path, spec: LabSpec, bundle: &'static str, is_mysql: bool) -> Self {
         let cache = own_bundle(home, bundle);
         let lab = RealLab::up_with(spec, &[("SEALION_CACHE", &cache.display().to_string())]);
-        Self { lab, cache, bundle, is_mysql, lines: BTreeSet::new(), must_restart: false }
+        let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+        Self { lab, cache, bundle, is_mysql, lines: BTreeSet::new(), must_restart: false, memory }
     }
 
     fn audit(&self, words: &[&str]) -> Value {
@@ -216,6 +219,16 @@ impl Follower {
                 fs::write(dir.join("component_keyring_file.cnf"), settings.to_string()).unwrap();
                 fs::set_permissions(&dir, fs::Permissions::from_mode(0o555)).unwrap();
                 self.must_restart = true;
+                true
+            }
+            "SL4103" => {
+                says("move the key file, or the file with its passphrase");
+                let (files, _) = why.split_once(": ").unwrap();
+                let last = Path::new(files.rsplit(" and ").next().unwrap());
+                let there = self.memory.path().join(last.file_name().unwrap());
+                fs::copy(last, &there).unwrap();
+                fs::remove_file(last).unwrap();
+                std::os::unix::fs::symlink(&there, last).unwrap();
                 true
             }
             "SL4001" if self.is_mysql && !open.contains("SL4101") => {
