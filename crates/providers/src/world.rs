@@ -17,6 +17,7 @@ use trust::KeyKind;
 
 use crate::journal_copies::JournalCopies;
 use crate::needs;
+use crate::preflight::group;
 use crate::preflight::tls_library::Libraries;
 use crate::rest::AtRestOptions;
 use crate::steps;
@@ -337,6 +338,13 @@ impl Runner for World<'_> {
     fn check(&mut self, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
         let kind = steps::of(step)?;
         let found = self.for_step(step, |world| kind.check(world, step, direction))?;
+        if found == StepCheck::Ready
+            && !kind.only_looks()
+            && let Some(why) =
+                self.for_step(step, |world| Ok::<_, StepError>(group::joined(world, &step.nodes)))?
+        {
+            return Ok(StepCheck::Blocked(why));
+        }
         // On the way back nothing is refused for want of room: a step that finds none says so itself.
         if found != StepCheck::Ready || direction == Direction::Back {
             return Ok(found);

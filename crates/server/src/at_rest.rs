@@ -582,7 +582,7 @@ mod tests {
             Rebuild::Choose(table.clone(), None).statement(),
             "ALTER TABLE `a``b`.`t` ENCRYPTED=DEFAULT"
         );
-        assert_eq!(Rebuild::Aria(table).statements(true).len(), 6);
+        assert_eq!(Rebuild::Aria(table).statements(true).len(), 5);
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! Source: MySQL manual, Securing Group Communication Connections with SSL, and for Distributed Recovery. Seen: MySQL 9.7.4, where a member
 //! that was restarted behind a new CA stayed OFFLINE, and one with `group_replication_recovery_use_ssl=OFF` and required TLS stayed RECOVERING.
 
+use model::NodeName;
+
 use super::{Problem, Seen, problem};
 use crate::world::World;
 
@@ -24,4 +26,17 @@ pub(super) fn check(_: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             ))
         })
         .collect()
+}
+
+/// A server that has become a member since the change began. Those that do not answer are told by the step itself.
+pub(crate) fn joined(world: &mut World<'_>, nodes: &[NodeName]) -> Option<String> {
+    nodes.iter().find_map(|name| {
+        let view = world.node(name).ok()?.view().ok()?;
+        let group = view.mysql_group()?;
+        Some(format!(
+            "{name} was made a member of the MySQL group {group} since the change began, and sealion does not change members of a group\n  \
+             next: take it out of the group (STOP GROUP_REPLICATION; UNINSTALL PLUGIN group_replication), then sealion resume or sealion undo; \
+             or leave it as it is: sealion abandon"
+        ))
+    })
 }

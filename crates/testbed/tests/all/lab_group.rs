@@ -1,6 +1,8 @@
 //! A member of a MySQL group: no verb changes it, and what was not checked of it is listed.
 #![allow(clippy::unwrap_used)]
 
+use std::time::Duration;
+
 use testbed::real::{LabSpec, RealLab, lab_slot};
 
 const GROUP: &str = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee";
@@ -19,7 +21,12 @@ fn a_member_of_a_mysql_group_is_changed_by_no_verb() {
     ];
     let plan = |words: &[&str]| lab.run(&[&["plan"], words, &["--format", "json"]].concat());
     // The control: nothing else speaks against the first of them.
-    plan(&["enable"]).exits(0);
+    let first = plan(&["enable"]).exits(0).json();
+    lab.now("a change that was begun before");
+    let (hash, step) = (first["state_hash"].as_str().unwrap(), first["steps"][0]["id"].as_str().unwrap());
+    let mut held = lab.start(&["enable", "--yes", &hash[..12]], Some(&format!("{step}:verifying")));
+    assert!(held.says("held at", Duration::from_secs(60)), "{}", held.stderr());
+    held.kill();
     let mut root = lab.root("n1");
     for sql in [
         "INSTALL PLUGIN group_replication SONAME 'group_replication.so'",
@@ -34,6 +41,11 @@ fn a_member_of_a_mysql_group_is_changed_by_no_verb() {
     }
     let member = "SELECT MEMBER_STATE FROM performance_schema.replication_group_members";
     assert_eq!(root.query(member).unwrap().scalar().as_deref(), Some("ONLINE"));
+    for words in ["resume", "undo"] {
+        let refused = lab.run(&[words]).exits(4);
+        assert!(refused.stderr.contains(GROUP), "{refused}");
+    }
+    lab.run(&["abandon", "--yes", &hash[..12]]).exits(0);
     for words in plans {
         let refused = plan(words).exits(6);
         assert!(refused.stderr.contains(GROUP), "{refused}");
