@@ -49,6 +49,39 @@ pub(crate) struct Written {
     pub verb: String,
 }
 
+/// How statements of other schemas can change rows of those that are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    ByName,
+    /// Triggers, views or routines of other schemas name them, or cannot be read: any statement may reach them through these.
+    ThroughOthers,
+}
+
+/// # Errors
+/// The server refuses it, or goes.
+fn reached(client: &mut Client, schemas: &[String]) -> Result<Reached, NetError> {
+    let ours: Vec<String> = schemas.iter().map(|schema| text(schema)).collect();
+    let ours = ours.join(", ");
+    for (table, schema, body) in [
+        ("TRIGGERS", "TRIGGER_SCHEMA", "ACTION_STATEMENT"),
+        ("VIEWS", "TABLE_SCHEMA", "VIEW_DEFINITION"),
+        ("ROUTINES", "ROUTINE_SCHEMA", "ROUTINE_DEFINITION"),
+    ] {
+        let rows = client.query(&format!(
+            "SELECT {body} FROM information_schema.{table} WHERE {schema} NOT IN ({ours}, 'mysql', 'sys', 'information_schema', \
+             'performance_schema')"
+        ))?;
+        let reaches = |sql: Option<std::borrow::Cow<'_, str>>| match sql.as_deref() {
+            None | Some("") => true,
+            Some(sql) => schemas.iter().any(|schema| !schema.is_ascii() || names(sql, schema)),
+        };
+        if rows.iter().any(|row| reaches(row.at(0))) {
+            return Ok(Reached::ThroughOthers);
+        }
+    }
+    Ok(Reached::ByName)
+}
+
 /// What lies between a place in a binary log and its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Since {
@@ -65,7 +98,7 @@ pub(crate) enum Since {
 ///
 /// One that neither is carried out in one of them nor names one changes other schemas, which are not followed (`pt-heartbeat` writes
 /// such statements on purpose).
-fn statement_of(kind: &str, info: &str, schemas: &[String]) -> Option<String> {
+fn statement_of(kind: &str, info: &str, schemas: &[String], reached: Reached) -> Option<String> {
     if !kind.starts_with("Query") && kind != LOAD {
         return None;
     }
@@ -73,17 +106,30 @@ fn statement_of(kind: &str, info: &str, schemas: &[String]) -> Option<String> {
     let sql = without_comments(sql);
     let verb: String = sql.chars().take_while(char::is_ascii_alphabetic).collect();
     let verb = verb.to_ascii_uppercase();
-    let makes_rows = verb == "CREATE" && makes_table_of_rows(sql);
+    // MariaDB: `SET STATEMENT … FOR INSERT …`, and `ANALYZE FORMAT=JSON UPDATE …`, which is carried out.
+    let makes_rows = match verb.as_str() {
+        "CREATE" => makes_table_of_rows(sql),
+        "SET" => second_word(sql) == "STATEMENT",
+        "ANALYZE" => !["TABLE", "LOCAL", "NO_WRITE_TO_BINLOG"].contains(&second_word(sql).as_str()),
+        _ => false,
+    };
     if HARMLESS.contains(&verb.as_str()) && !makes_rows {
         return None;
     }
-    let is_elsewhere = !verb.is_empty()
+    let is_elsewhere = reached == Reached::ByName
+        && !verb.is_empty()
         && schemas.iter().all(|schema| {
             schema.is_ascii()
                 && used.as_deref().is_some_and(|used| !used.eq_ignore_ascii_case(schema))
                 && !names(sql, schema)
         });
     (!is_elsewhere).then(|| if verb.is_empty() { "?".to_owned() } else { verb })
+}
+
+fn second_word(sql: &str) -> String {
+    let rest = sql.trim_start_matches(|one: char| one.is_ascii_alphabetic());
+    let is_part = |one: &char| one.is_ascii_alphanumeric() || *one == '_';
+    without_comments(rest).chars().take_while(is_part).collect::<String>().to_ascii_uppercase()
 }
 
 /// Whether a statement has this word, in whatever quotes.
@@ -158,6 +204,7 @@ pub(crate) fn since(client: &mut Client, place: (&str, u64), schemas: &[String])
     let rows = client.query("SHOW BINARY LOGS")?;
     let files = rows.iter().filter_map(|row| row.at(0).map(std::borrow::Cow::into_owned));
     let behind: Vec<String> = files.skip_while(|one| one != file).collect();
+    let reached = reached(client, schemas)?;
     let mut end = None;
     for one in behind {
         let mut from = if one == file { at } else { 4 };
@@ -167,7 +214,7 @@ pub(crate) fn since(client: &mut Client, place: (&str, u64), schemas: &[String])
             let mut last = from;
             for row in 0..rows.len() {
                 let of = |name: &str| rows.text(row, name).unwrap_or_default();
-                if let Some(verb) = statement_of(&of("Event_type"), &of("Info"), schemas) {
+                if let Some(verb) = statement_of(&of("Event_type"), &of("Info"), schemas, reached) {
                     return Ok(Since::Statement(Written { at: format!("{one}:{}", of("Pos")), verb }));
                 }
                 last = of("End_log_pos").parse().unwrap_or(last).max(last);
@@ -206,6 +253,16 @@ mod tests {
             ("Query", "use `shop`; CREATE TABLE n AS SELECT UUID()", Some("CREATE")),
             ("Query", "CREATE OR REPLACE TEMPORARY TABLE n (a INT) SELECT 1", Some("CREATE")),
             ("Query", "SELECT f()", Some("SELECT")),
+            (
+                "Query",
+                "use `shop`; SET STATEMENT max_statement_time=10 FOR INSERT INTO t VALUES (UUID())",
+                Some("SET"),
+            ),
+            ("Query", "use `shop`; SET /* x */ statement a=1 FOR DELETE FROM t", Some("SET")),
+            ("Query", "use `shop`; ANALYZE FORMAT=JSON UPDATE t SET u=UUID()", Some("ANALYZE")),
+            ("Query", "use `shop`; ANALYZE INSERT INTO t VALUES (1)", Some("ANALYZE")),
+            ("Query", "use `shop`; ANALYZE TABLE t", None),
+            ("Query", "SET PASSWORD FOR a@b = 'x'", None),
             ("Query", "/* never ended INSERT", Some("?")),
             ("Query", "", Some("?")),
             ("Execute_load_query", "use `shop`; LOAD DATA", Some("LOAD")),
@@ -220,14 +277,28 @@ mod tests {
             ("Gtid", "BEGIN GTID 0-1-2", None),
             ("Xid", "COMMIT /* xid=1 */", None),
         ] {
-            assert_eq!(statement_of(kind, info, &["shop".into()]).as_deref(), verb, "{kind} {info}");
+            let schemas = ["shop".to_owned()];
+            assert_eq!(statement_of(kind, info, &schemas, Reached::ByName).as_deref(), verb, "{kind} {info}");
+            if verb.is_some() {
+                assert!(
+                    statement_of(kind, info, &schemas, Reached::ThroughOthers).is_some(),
+                    "{kind} {info}"
+                );
+            }
         }
+    }
+
+    #[test]
+    fn a_statement_elsewhere_counts_where_views_or_triggers_lead_here() {
+        let heartbeat = "use `percona`; REPLACE INTO heartbeat VALUES (NOW())";
+        let of = |reached| statement_of("Query", heartbeat, &["shop".to_owned()], reached);
+        assert_eq!((of(Reached::ByName), of(Reached::ThroughOthers)), (None, Some("REPLACE".into())));
     }
 
     proptest! {
         #[test]
         fn no_event_panics(kind in "(Query|Xid|[A-Za-z_]{0,12})", info in "(use `)?[ -~`;/*!#äö\n]{0,60}") {
-            let _ = statement_of(&kind, &info, &["a`ö".into(), "b".into()]);
+            let _ = statement_of(&kind, &info, &["a`ö".into(), "b".into()], Reached::ByName);
         }
     }
 }

@@ -194,6 +194,9 @@ pub struct FlowCounts {
     pub saw_start: bool,
     /// Sealion's own session: what it carries says nothing of others.
     pub is_own: bool,
+    /// It was joined in its middle, and the server lists no session of it: an application's, or that of another sealion. What it carries
+    /// in cleartext counts, and it is no evidence that others use TLS.
+    pub is_unattributed: bool,
     pub no_session: Option<NoSession>,
     pub client: DirectionCounts,
     pub server: DirectionCounts,
@@ -338,7 +341,15 @@ pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, ca
     {
         return Seen::Unknown((*why).into());
     }
-    let speaks = |own: bool| seen.iter().any(|(seen, is_own)| *is_own == own && *seen == FlowSeen::Tls);
+    let speaks = |own: bool| {
+        flows.iter().zip(&seen).any(|(flow, (seen, is_own))| {
+            *is_own == own && *seen == FlowSeen::Tls && (own || !flow.is_unattributed)
+        })
+    };
+    let is_unattributed = flows
+        .iter()
+        .zip(&seen)
+        .any(|(flow, (seen, is_own))| !is_own && *seen == FlowSeen::Tls && flow.is_unattributed);
     if let Some(witness) = witness {
         if let Some(why) = &witness.cannot_tell {
             return Seen::Unknown(format!("the server's other connections are not known: {why}"));
@@ -354,6 +365,9 @@ pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, ca
     }
     match (speaks(false), speaks(true)) {
         (true, _) => Seen::Sealed,
+        (false, _) if is_unattributed => Seen::Unknown(
+            "whose connections spoke here over TLS is not known: they began before the capture and ended before the server was asked".into(),
+        ),
         (false, true) => Seen::Unknown("only our own session spoke here, over TLS".into()),
         (false, false) => Seen::Unknown(
             "no packets of this link were captured: nothing was sent on it, or its traffic does not pass here"
@@ -387,7 +401,7 @@ mod tests {
     }
 
     fn flow(saw_start: bool, client: DirectionCounts, server: DirectionCounts) -> FlowCounts {
-        FlowCounts { saw_start, is_own: false, no_session: None, client, server }
+        FlowCounts { saw_start, client, server, ..FlowCounts::default() }
     }
 
     fn word(kind: LinkKind, flows: &[FlowCounts]) -> &'static str {

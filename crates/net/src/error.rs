@@ -117,6 +117,7 @@ fn next_for_code(code: u16) -> &'static str {
         }
         1129 => "stop connecting and lift the block: FLUSH HOSTS, or TRUNCATE performance_schema.host_cache",
         1130 => "create an account for this client's address, or connect from another one",
+        1820 | 1862 => "the password of this account has expired: set another one (SET PASSWORD, ALTER USER)",
         1040 => "wait or raise max_connections",
         1142 | 1227 => "grant the missing privilege to this account",
         3159 => "connect with TLS: the server requires secure transport",

@@ -117,6 +117,8 @@ fn keeps_its_settings(rows: &'static [&'static [u8]]) -> NetError {
         fake.send(&hello("mysql_native_password", false));
         fake.receive();
         fake.send(&OK.encode(0));
+        assert_eq!(fake.receive(), [wire::command::COM_RESET_CONNECTION]);
+        fake.send(&OK.encode(0));
         for _ in 0..2 {
             assert!(fake.receive().starts_with(b"\x03SET "));
             fake.send(&OK.encode(0));

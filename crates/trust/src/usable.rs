@@ -5,12 +5,17 @@
 use std::path::{Path, PathBuf};
 
 use openssl::asn1::Asn1Time;
+use openssl::ssl::{SslContext, SslMethod};
+use openssl::x509::X509;
 use zeroize::Zeroizing;
 
 use crate::chain::{chain_ok, server_holds};
 use crate::error::{Result, TrustError};
 use crate::inspect::inspect;
 use crate::key::pair_matches;
+
+/// Source: SSL_CTX_set_security_level(3): no RSA below 2048 bits, no SHA-1.
+const SECURITY_LEVEL: u32 = 2;
 
 /// What a server does with its certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +64,8 @@ pub enum Unusable {
     CaMissing(PathBuf),
     #[error("{}: {}", .0.display(), in_one_line(.1))]
     Of(PathBuf, TrustError),
+    #[error("{}: OpenSSL refuses it at its usual security level: {why}", .path.display())]
+    Weak { path: PathBuf, why: String },
     #[error("{} does not have the CA of the certificate that is in use: members that have only that CA are refused", .0.display())]
     OtherCa(PathBuf),
 }
@@ -109,6 +116,11 @@ pub fn judge(files: &Files, in_use: Option<&[u8]>, read: &mut Read<'_>, at_unix:
     if let Err(error) = serves(&cert.bytes, files.role, at_unix) {
         return Judged::Unusable(Unusable::Of(files.cert.clone(), error));
     }
+    // A server that runs with such a key has been told to, by its own OpenSSL or by its settings.
+    let is_weak_already = in_use.is_some_and(|pem| weakness(pem).is_some());
+    if let Some(why) = weakness(&cert.bytes).filter(|_| !is_weak_already) {
+        return Judged::Unusable(Unusable::Weak { path: files.cert.clone(), why });
+    }
     let ca = match files.ca.as_ref().map(|path| (path, of(path))) {
         None => None,
         Some((path, Ok(Some(ca)))) if files.role == Role::Member && ca.is_kept_from_server => {
@@ -119,6 +131,10 @@ pub fn judge(files: &Files, in_use: Option<&[u8]>, read: &mut Read<'_>, at_unix:
         Some((_, Err(why))) => return Judged::CannotTell(why),
     };
     if let Some((path, ca)) = ca {
+        // A server does not start TLS with a list of CAs that it cannot read, whomever it asks for a certificate.
+        if let Err(error) = inspect(&ca.bytes) {
+            return Judged::Unusable(Unusable::Of(path.clone(), error));
+        }
         let is_of_it = in_use.map(|pem| is_of(pem, &ca.bytes, at_unix));
         let holds = match (files.role, is_of_it) {
             (Role::Member, _) => chain_ok(&cert.bytes, &ca.bytes, at_unix),
@@ -134,6 +150,15 @@ pub fn judge(files: &Files, in_use: Option<&[u8]>, read: &mut Read<'_>, at_unix:
         }
     }
     hidden.map_or(Judged::Usable, Judged::CannotTell)
+}
+
+/// Why OpenSSL does not load it at the security level of Debian and most others; of what it cannot read others tell.
+fn weakness(cert_pem: &[u8]) -> Option<String> {
+    let leaf = X509::from_pem(cert_pem).ok()?;
+    let mut context = SslContext::builder(SslMethod::tls_server()).ok()?;
+    context.set_security_level(SECURITY_LEVEL);
+    let error = context.set_certificate(&leaf).err()?;
+    Some(error.errors().iter().filter_map(openssl::error::Error::reason).collect::<Vec<_>>().join(", "))
 }
 
 /// Whether one of these CAs has signed it, whatever its dates and uses.

@@ -563,22 +563,35 @@ impl Client {
 
     /// Asks whether the server is still there.
     pub fn ping(&mut self) -> Result<(), NetError> {
-        const DOING: &str = "waiting for the answer to a ping";
+        self.ask(command::COM_PING, "waiting for the answer to a ping")
+    }
+
+    /// The session begins anew, with the global variables.
+    fn reset(&mut self) -> Result<(), NetError> {
+        self.ask(command::COM_RESET_CONNECTION, "waiting for a session to begin anew")
+    }
+
+    /// A command of one byte, which is answered by OK or an error.
+    fn ask(&mut self, command: u8, doing: &'static str) -> Result<(), NetError> {
         self.begin_command()?;
-        self.channel.send(&[command::COM_PING], "sending a ping")?;
-        let answer = AuthAnswer::parse(self.channel.receive(DOING)?).map(|answer| match answer {
+        self.channel.send(&[command], "sending a command")?;
+        let answer = AuthAnswer::parse(self.channel.receive(doing)?).map(|answer| match answer {
             AuthAnswer::Ok(_) => Ok(()),
             AuthAnswer::Err(error) => Err(Some(error)),
             _ => Err(None),
         });
-        let about = self.channel.doing(DOING);
+        let about = self.channel.doing(doing);
         match answer.map_err(|error| about.wire(&error))? {
             Ok(()) => {
                 self.broken = false;
                 Ok(())
             }
-            Err(Some(error)) => Err(about.refused(error)),
-            Err(None) => Err(about.misbehaved("its answer to a ping is neither OK nor an error")),
+            Err(Some(error)) => {
+                let refused = about.refused(error);
+                self.broken = false;
+                Err(refused)
+            }
+            Err(None) => Err(about.misbehaved("its answer to a command is neither OK nor an error")),
         }
     }
 

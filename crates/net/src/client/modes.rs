@@ -19,6 +19,8 @@ const fn mode(variable: &'static str, accepted: &'static [&'static str], value: 
     Mode { variable, accepted, value }
 }
 
+/// ER_UNKNOWN_COM_ERROR.
+const UNKNOWN_COMMAND: u16 = 1047;
 const UNLIMITED: &str = "18446744073709551615";
 /// In each server since MySQL 5.5.3, and the one that the login asks for.
 const COLLATION: &str = "utf8mb4_general_ci";
@@ -31,7 +33,7 @@ const COLLATION: &str = "utf8mb4_general_ci";
 const FIRST: &str = "SET SESSION sql_mode = 0, SESSION sql_select_limit = 18446744073709551615, \
      SESSION max_join_size = 18446744073709551615, SESSION sql_big_selects = 1, SESSION sql_safe_updates = 0, \
      SESSION sql_auto_is_null = 0, SESSION sql_quote_show_create = 1, SESSION autocommit = 1, \
-     SESSION group_concat_max_len = 1073741824, SESSION time_zone = '+00:00', SESSION character_set_client = utf8mb4, \
+     SESSION group_concat_max_len = 1073741824, SESSION time_zone = '+00:00', timestamp = DEFAULT, SESSION character_set_client = utf8mb4, \
      SESSION character_set_results = utf8mb4, SESSION collation_connection = utf8mb4_general_ci";
 
 /// All that are read back. A server that does not list one does not have it.
@@ -48,6 +50,11 @@ const MODES: &[Mode] = &[
     mode("completion_type", &["NO_CHAIN"], "0"),
     mode("tx_isolation", &["REPEATABLE-READ"], "'REPEATABLE-READ'"),
     mode("transaction_isolation", &["REPEATABLE-READ"], "'REPEATABLE-READ'"),
+    mode("tx_read_only", &["OFF"], "0"),
+    mode("transaction_read_only", &["OFF"], "0"),
+    // Galera: with RSU a definition stays on this node, and rows of a table that only it has break all others.
+    mode("wsrep_OSU_method", &["TOI"], "'TOI'"),
+    mode("innodb_compression_default", &["OFF"], "0"),
     mode("max_statement_time", &["0", "0.000000"], "0"),
     mode("max_execution_time", &["0"], "0"),
     // Cut with a warning that nobody reads. 1 GiB is below the limit of each server.
@@ -84,6 +91,12 @@ const MODES: &[Mode] = &[
 /// # Errors
 /// [`NetError::Modes`] where one is not what it must be: no answer after that could be trusted.
 pub(super) fn set(client: &mut Client) -> Result<(), NetError> {
+    // What init_connect did beside variables (temporary tables before real ones, locks, a transaction) goes with a session that begins
+    // anew; init_connect is not run again. Servers before MySQL 5.7.3 and MariaDB 10.2.4 do not know the command.
+    match client.reset() {
+        Ok(()) | Err(NetError::Refused { code: UNKNOWN_COMMAND, .. }) => {}
+        Err(error) => return Err(error),
+    }
     client.execute(FIRST)?;
     let odd = odd(client)?;
     if odd.is_empty() {

@@ -220,15 +220,31 @@ impl<'s> Seeing<'s> {
             && (!is_tried || has_canary(flow))
     }
 
+    /// Whether the server whose port of clients this is lists no session of that end. Where it was not asked, or relays stand between,
+    /// nothing follows from its list.
+    fn is_unlisted(&self, client: SocketAddr, server: SocketAddr) -> bool {
+        let Some(place) = self.place_of(server).filter(|place| place.client_ports.contains(&server.port()))
+        else {
+            return false;
+        };
+        let Some(Ok(known)) = self.sessions.get(&place.node) else { return false };
+        let is_it = |session: &TcpSession| {
+            session.port == client.port() && session.peer().is_none_or(|peer| peer == client)
+        };
+        !self.is_relayed && !known.list.iter().any(is_it)
+    }
+
     pub(super) fn on_link(&self, flow: &'s Flow, server: SocketAddr) -> OnLink<'s> {
         let a_is_server = SocketAddr::new(flow.a.ip().to_canonical(), flow.a.port()) == server;
         let (client, from_client, from_server) =
             if a_is_server { (flow.b, &flow.ba, &flow.ab) } else { (flow.a, &flow.ab, &flow.ba) };
         let client = SocketAddr::new(client.ip().to_canonical(), client.port());
+        let is_own = from_client.is_sealions || self.own.contains(&client);
         let counts = FlowCounts {
+            is_unattributed: !is_own && !flow.saw_start && self.is_unlisted(client, server),
             saw_start: flow.saw_start,
             no_session: flow.no_session,
-            is_own: from_client.is_sealions || self.own.contains(&client),
+            is_own,
             client: counts(from_client),
             server: counts(from_server),
         };

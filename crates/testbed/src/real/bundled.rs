@@ -61,12 +61,13 @@ impl Bundled {
     /// A session over its socket, which is not on the wire.
     #[track_caller]
     pub fn sql(&self) -> Client {
-        root(&self.dir).expect("root has no password")
+        Client::connect(&root(&self.dir)).expect("root has no password")
     }
 
+    /// As any client's, with what the server gives a session: one whose password has expired takes SET PASSWORD and nothing else.
     #[track_caller]
     pub fn run(&self, statements: &[&str]) {
-        let mut session = self.sql();
+        let mut session = Client::connect(&root(&self.dir).for_login_only()).expect("root has no password");
         for sql in statements {
             session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
         }
@@ -75,13 +76,16 @@ impl Bundled {
 
 /// A server that was started before may have a password since.
 fn answers(dir: &Path) -> bool {
-    matches!(root(dir), Ok(_) | Err(net::NetError::Refused { code: 1045, .. }))
+    matches!(
+        Client::connect(&root(dir).for_login_only()),
+        Ok(_) | Err(net::NetError::Refused { code: 1045, .. })
+    )
 }
 
-fn root(dir: &Path) -> Result<Client, net::NetError> {
-    Client::connect(&ConnectOptions {
+fn root(dir: &Path) -> ConnectOptions {
+    ConnectOptions {
         connect_timeout: Duration::from_secs(3),
         io_timeout: Duration::from_secs(30),
         ..ConnectOptions::new(Endpoint::unix(dir.join("socket")), "root")
-    })
+    }
 }
